@@ -1,0 +1,2 @@
+//! The worker of this workspace: its systems, dressed for measuring.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Pre-registered performance experiments.

@@ -1,0 +1,2 @@
+//! The `harness` program.
+fn main() {}

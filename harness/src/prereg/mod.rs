@@ -1,0 +1,224 @@
+//! Pre-registrations: an experiment as TOML, checked once into a value that cannot be wrong.
+//!
+//! [`Prereg`] is what every later stage works from. It is made from a file by [`parse`], which reports
+//! every problem of the file at once, and identified by the digest of its [canonical text](Prereg::canonical):
+//! the same experiment with other white space, comments or spelling of numbers is the same registration.
+
+use crate::vocab::{
+    Agreement, Cell, Claim, Clock, Correction, Direction, Labels, Margin, Order, Process, Role, Scalar, Test,
+    Unit,
+};
+use std::time::Duration;
+
+/// One question, its arms, metrics and rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prereg {
+    /// Identity: lower-case letters, digits, `.`, `_` and `-`; the file's name.
+    pub id: String,
+    /// A heading.
+    pub title: String,
+    /// The ledger that lists the experiment: `ledgers/<ledger>.md`.
+    pub ledger: String,
+    /// Its place in that ledger.
+    pub order: i64,
+    /// The claim in words. Empty when nothing is claimed.
+    pub claim: String,
+    /// What the treatment changes, in words.
+    pub changes: Vec<String>,
+    /// The experiment whose accepted state this one starts from.
+    pub baseline: Option<String>,
+    /// Who measures.
+    pub worker: Worker,
+    /// Parameters with the values they take; more than one value is a sweep. In order of the name.
+    pub params: Vec<(String, Vec<Scalar>)>,
+    /// The arms, in the order of the file.
+    pub arms: Vec<Arm>,
+    /// How it is measured.
+    pub design: Design,
+    /// What is measured, in the order of the file.
+    pub metrics: Vec<Metric>,
+    /// What is claimed. Empty: the experiment only records.
+    pub hypotheses: Vec<Hypothesis>,
+    /// What must not get worse.
+    pub guards: Vec<Guard>,
+    /// How it is decided.
+    pub decision: Rule,
+    /// What the host must be like.
+    pub environment: Environment,
+}
+
+/// The process that measures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worker {
+    /// How it is started.
+    pub launch: Launch,
+    /// The system that it measures; one of those that its greeting names.
+    pub system: String,
+    /// How long one answer may take before its process group is killed.
+    pub timeout: Duration,
+}
+
+/// How a worker is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Launch {
+    /// Cargo builds this package (release) and its binary of the same name is run.
+    Package(String),
+    /// Program and arguments, relative to the project's root. No shell.
+    Command(Vec<String>),
+}
+
+/// One configuration that is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arm {
+    /// Its name: as the identity of an experiment.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Parameters that make the arm. In order of the name; none is swept as well.
+    pub params: Vec<(String, Scalar)>,
+    /// Environment variables that make the arm. In order of the name.
+    pub env: Vec<(String, String)>,
+    /// A worker of its own, in place of the experiment's.
+    pub command: Option<Vec<String>>,
+}
+
+/// How an experiment is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Design {
+    /// Blocks made and stored before the measured ones, never analysed.
+    pub warmups: u32,
+    /// Samples of each arm in each cell = number of blocks. At least 2.
+    pub samples: u32,
+    /// Order of the arms within a block.
+    pub order: Order,
+    /// How long a worker process lives.
+    pub process: Process,
+    /// By which clock workers time.
+    pub clock: Clock,
+    /// Of the order and of the workers' inputs.
+    pub seed: u64,
+}
+
+/// Something measured: one number a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// Its name, as in the worker's answer.
+    pub name: String,
+    /// The unit in which the worker answers and the store keeps.
+    pub unit: Unit,
+    /// Which way it improves.
+    pub better: Direction,
+}
+
+/// What is claimed of one metric, and when that is enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hypothesis {
+    /// Its name within the experiment.
+    pub id: String,
+    /// The metric.
+    pub metric: String,
+    /// The cells it speaks of: those with these values. Empty: every cell, one family.
+    pub condition: Vec<(String, Scalar)>,
+    /// The arm in question, and what it is compared with.
+    pub contrast: Contrast,
+    /// The form.
+    pub claim: Claim,
+    /// The smallest gain worth having (superior), or the largest difference that does not matter.
+    pub margin: Margin,
+    /// The smallest |Cohen's d| that counts. Only of `superior`.
+    pub min_effect: f64,
+}
+
+/// A metric that must not get worse by more than a margin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// The metric.
+    pub metric: String,
+    /// The cells it speaks of, as in [`Hypothesis::condition`].
+    pub condition: Vec<(String, Scalar)>,
+    /// The arm in question, and what it is compared with.
+    pub contrast: Contrast,
+    /// The largest loss that does not matter.
+    pub margin: Margin,
+}
+
+/// Two arms, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contrast {
+    /// The arm in question.
+    pub treatment: String,
+    /// What it is compared with.
+    pub control: String,
+}
+
+/// How an experiment is decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Error rate of the family of hypotheses; of each guard.
+    pub alpha: f64,
+    /// The registered test.
+    pub test: Test,
+    /// Over the family.
+    pub correction: Correction,
+    /// What a disagreement of other methods does.
+    pub agreement: Agreement,
+    /// How the verdict is spelled.
+    pub labels: Labels,
+    /// The relative difference between sham and control that is called noise.
+    pub noise_margin: f64,
+}
+
+/// What the host must be like for a run to start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Environment {
+    /// The highest load average of the last minute.
+    pub max_load: Option<f64>,
+}
+
+impl Prereg {
+    /// Every combination of the swept parameters, the last name varying fastest.
+    ///
+    /// A parameter with a single value is not part of a cell.
+    pub fn cells(&self) -> Vec<Cell> {
+        let mut cells = vec![Cell::default()];
+        for (name, values) in self.params.iter().filter(|(_, values)| values.len() > 1) {
+            cells = cells
+                .iter()
+                .flat_map(|cell| {
+                    values.iter().map(|value| {
+                        let mut cell = cell.clone();
+                        cell.0.push((name.clone(), value.clone()));
+                        cell
+                    })
+                })
+                .collect();
+        }
+        cells
+    }
+
+    /// Parameters of `arm` in `cell`: single values, the cell's own and the arm's, in order of the name.
+    pub fn params_of(&self, arm: &Arm, cell: &Cell) -> Vec<(String, Scalar)> {
+        let mut params: Vec<(String, Scalar)> = self
+            .params
+            .iter()
+            .filter_map(|(name, values)| {
+                let value = cell.get(name).or(values.first().filter(|_| values.len() == 1))?;
+                Some((name.clone(), value.clone()))
+            })
+            .filter(|(name, _)| arm.params.iter().all(|(own, _)| own != name))
+            .chain(arm.params.iter().cloned())
+            .collect();
+        params.sort_by(|(a, _), (b, _)| a.cmp(b));
+        params
+    }
+
+    /// The arm of that name.
+    pub fn arm(&self, name: &str) -> Option<&Arm> {
+        self.arms.iter().find(|it| it.name == name)
+    }
+
+    /// The metric of that name.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|it| it.name == name)
+    }
+}

@@ -1,0 +1,55 @@
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+
+/// A SHA-256 digest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The digest of `bytes`.
+    pub fn of(bytes: impl AsRef<[u8]>) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of samples: over their big-endian IEEE bytes, so that
+    /// `sha256(string_agg(float8send(v), ''::bytea order by ord))` gives the same in SQL.
+    pub fn of_samples(values: &[f64]) -> Self {
+        let mut hash = Sha256::new();
+        for value in values {
+            hash.update(value.to_be_bytes());
+        }
+        Self(hash.finalize().into())
+    }
+
+    /// The digest written as 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// The first twelve digits: enough for a reader.
+    pub fn short(&self) -> String {
+        self.to_string()[..12].to_owned()
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0 {
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -9,6 +9,8 @@
 
 #[cfg(feature = "app")]
 pub mod prereg;
+#[cfg(feature = "stats")]
+pub mod stats;
 #[cfg(feature = "app")]
 pub mod store;
 #[cfg(feature = "app")]

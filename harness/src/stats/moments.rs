@@ -1,0 +1,211 @@
+//! Mean and spread to the last digit.
+
+use super::{Sample, StatsError};
+
+/// A sum that carries its rounding error along (Neumaier 1974).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum {
+    total: f64,
+    error: f64,
+}
+
+impl Sum {
+    /// Adds a term.
+    pub(super) fn add(&mut self, term: f64) {
+        let total = self.total + term;
+        self.error += if self.total.abs() >= term.abs() {
+            (self.total - total) + term
+        } else {
+            (term - total) + self.total
+        };
+        self.total = total;
+    }
+
+    /// Returns the sum of all terms.
+    pub(super) fn value(self) -> f64 {
+        self.total + self.error
+    }
+
+    /// Adds up the terms of an iterator.
+    pub(super) fn of(terms: impl IntoIterator<Item = f64>) -> f64 {
+        let mut sum = Self::default();
+        terms.into_iter().for_each(|term| sum.add(term));
+        sum.value()
+    }
+
+    /// Returns the mean of `n` terms as a number and what rounding took from it.
+    fn mean(self, n: f64) -> (f64, f64) {
+        let mean = self.value() / n;
+        let rest = libm::fma(-mean, n, self.total) + self.error;
+        (mean, rest / n)
+    }
+}
+
+/// Returns a power of two that brings `magnitude` near 1, and 1 for zero. Multiplying by it is exact.
+pub(super) fn scale_for(magnitude: f64) -> f64 {
+    if magnitude == 0.0 || !magnitude.is_finite() {
+        return 1.0;
+    }
+    let exponent = libm::ilogb(magnitude).clamp(-1000, 1000);
+    libm::ldexp(1.0, -exponent)
+}
+
+/// Number, mean and standard deviation of an arm, from its observations or as somebody printed them.
+///
+/// The mean is kept as a pivot (the first observation) plus a mean deviation from it, so that the difference
+/// of two means does not go through two rounded ones: values that vary by 1 around 1e12 lose nothing. Scaling
+/// all observations by a power of two scales everything exactly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    n: usize,
+    mean: f64,
+    sd: f64,
+    pivot: f64,
+    offset: f64,
+    offset_error: f64,
+}
+
+impl Moments {
+    /// Computes the moments of a sample in two compensated passes (Chan, Golub and LeVeque 1983), O(n).
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::TooFew`] below 2 observations.
+    pub fn of(sample: &Sample) -> Result<Self, StatsError> {
+        sample.require(2)?;
+        Ok(Self::of_values(sample.values()))
+    }
+
+    /// Takes a mean, a standard deviation (of the observations, with n - 1) and n.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::NonFinite`], [`StatsError::InvalidSummary`] for a negative deviation,
+    /// [`StatsError::TooFew`] for n < 2.
+    pub fn from_summary(mean: f64, sd: f64, n: usize) -> Result<Self, StatsError> {
+        if !mean.is_finite() || !sd.is_finite() {
+            Err(StatsError::NonFinite)
+        } else if sd < 0.0 {
+            Err(StatsError::InvalidSummary)
+        } else if n < 2 {
+            Err(StatsError::TooFew { needed: 2, found: n })
+        } else {
+            Ok(Self { n, mean, sd, pivot: mean, offset: 0.0, offset_error: 0.0 })
+        }
+    }
+
+    /// The moments of at least one finite value; the deviation of a single one is 0.
+    pub(super) fn of_values(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        // First a scale at which no difference overflows, then one at which no square does.
+        let outer = scale_for(largest);
+        let pivot = values[0] * outer;
+        let widest = values.iter().fold(0.0, |widest: f64, value| widest.max((value * outer - pivot).abs()));
+        let inner = scale_for(widest);
+        let deviation = |value: &f64| (value * outer - pivot) * inner;
+
+        let mut sum = Sum::default();
+        values.iter().for_each(|value| sum.add(deviation(value)));
+        let (mean, mean_error) = sum.mean(n);
+
+        let (mut squares, mut residue) = (Sum::default(), Sum::default());
+        for value in values {
+            let from_mean = deviation(value) - mean;
+            squares.add(from_mean * from_mean);
+            residue.add(from_mean);
+        }
+        let residue = residue.value();
+        let square_sum = (squares.value() - residue * residue / n).max(0.0);
+        let sd = if n > 1.0 { (square_sum / (n - 1.0)).sqrt() } else { 0.0 };
+        Self {
+            n: values.len(),
+            mean: (pivot + (mean / inner + mean_error / inner)) / outer,
+            sd: sd / inner / outer,
+            pivot: values[0],
+            offset: mean / inner / outer,
+            offset_error: mean_error / inner / outer,
+        }
+    }
+
+    /// Returns the number of observations.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Returns the arithmetic mean.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Returns the standard deviation of the observations, with n - 1.
+    pub fn sd(&self) -> f64 {
+        self.sd
+    }
+
+    /// Returns the standard error of the mean, `sd / sqrt n`.
+    pub fn standard_error(&self) -> f64 {
+        self.sd / (self.n as f64).sqrt()
+    }
+
+    /// Returns `mean(self) - mean(other)` without rounding either mean first.
+    pub fn difference(&self, other: &Self) -> f64 {
+        let scale = 0.25 * scale_for(self.pivot.abs().max(other.pivot.abs()));
+        let (a, b) = (self.pivot * scale, -other.pivot * scale);
+        let pivots = a + b;
+        let b_share = pivots - a;
+        let pivot_error = (a - (pivots - b_share)) + (b - b_share);
+        let mut sum = Sum::default();
+        for term in [
+            pivots,
+            self.offset * scale,
+            -other.offset * scale,
+            pivot_error,
+            self.offset_error * scale,
+            -other.offset_error * scale,
+        ] {
+            sum.add(term);
+        }
+        sum.value() / scale
+    }
+
+    /// Returns the deviation of a value from the mean, by way of the pivot.
+    pub(super) fn deviation(&self, value: f64) -> f64 {
+        (value - self.pivot) - self.offset - self.offset_error
+    }
+
+    /// Returns n as a float.
+    pub(super) fn size(&self) -> f64 {
+        self.n as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moments(values: &[f64]) -> Moments {
+        Moments::of_values(values)
+    }
+
+    #[test]
+    fn a_constant_has_no_spread() {
+        for n in 2..60 {
+            assert_eq!(moments(&vec![0.37; n]).sd(), 0.0);
+            assert_eq!(moments(&vec![0.37; n]).mean(), 0.37);
+            assert_eq!(moments(&vec![0.37; n]).difference(&moments(&vec![0.37; n + 1])), 0.0);
+        }
+    }
+
+    #[test]
+    fn extreme_scales_neither_overflow_nor_vanish() {
+        let unit = [1.0, 2.0, 4.0];
+        for exponent in [-700, 700] {
+            let scale = libm::ldexp(1.0, exponent);
+            let scaled: Vec<f64> = unit.iter().map(|value| value * scale).collect();
+            assert_eq!(moments(&scaled).sd() / scale, moments(&unit).sd());
+            assert_eq!(moments(&scaled).mean() / scale, moments(&unit).mean());
+        }
+        assert!(moments(&[0.5 * f64::MAX, -0.5 * f64::MAX]).sd().is_finite());
+    }
+}

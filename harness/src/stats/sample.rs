@@ -1,0 +1,98 @@
+//! The observations of one arm and metric.
+
+use std::sync::OnceLock;
+
+use super::StatsError;
+
+/// The observations of one arm and metric, in the order in which they were made.
+///
+/// A sample holds at least one value and only finite ones; no statistic checks that again, and none drops a
+/// value.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    values: Vec<f64>,
+    sorted: OnceLock<Vec<f64>>,
+}
+
+impl Sample {
+    /// Validates observations.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::Empty`] without values, [`StatsError::NonFinite`] if one is NaN or infinite.
+    pub fn new(values: Vec<f64>) -> Result<Self, StatsError> {
+        if values.is_empty() {
+            return Err(StatsError::Empty);
+        }
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(StatsError::NonFinite);
+        }
+        Ok(Self { values, sorted: OnceLock::new() })
+    }
+
+    /// Returns the number of observations, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "a sample is never empty")]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns the observations in the order in which they were made.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Returns the observations in ascending order. The first call sorts, O(n log n); later ones do not.
+    pub fn sorted(&self) -> &[f64] {
+        self.sorted.get_or_init(|| {
+            let mut sorted = self.values.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            sorted
+        })
+    }
+
+    /// Returns the smallest observation.
+    pub fn min(&self) -> f64 {
+        self.values.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Returns the largest observation.
+    pub fn max(&self) -> f64 {
+        self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Says whether all observations are equal.
+    pub fn is_constant(&self) -> bool {
+        self.values.iter().all(|value| *value == self.values[0])
+    }
+
+    /// Returns an error unless there are at least `needed` observations.
+    pub(super) fn require(&self, needed: usize) -> Result<(), StatsError> {
+        if self.len() < needed { Err(StatsError::TooFew { needed, found: self.len() }) } else { Ok(()) }
+    }
+
+    /// Returns the sample of the natural logarithms.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::NonPositive`] if a value is not above zero.
+    pub fn ln(&self) -> Result<Self, StatsError> {
+        if self.values.iter().any(|value| *value <= 0.0) {
+            return Err(StatsError::NonPositive);
+        }
+        Self::new(self.values.iter().map(|value| value.ln()).collect())
+    }
+}
+
+impl PartialEq for Sample {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
+
+impl TryFrom<&[f64]> for Sample {
+    type Error = StatsError;
+
+    fn try_from(values: &[f64]) -> Result<Self, StatsError> {
+        Self::new(values.to_vec())
+    }
+}

@@ -1,0 +1,8 @@
+//! Every statistic against reference values made with arbitrary precision; see `golden/README.md`.
+
+mod golden {
+    mod describe;
+    mod distributions;
+    mod means;
+    mod support;
+}

@@ -6,12 +6,30 @@
 //! ```text
 //! experiments/<id>.toml -> prereg -> plan -> measure -> store -> analyse -> decide -> render -> ledgers/, plots/
 //! ```
+//!
+//! `vocab` and `stats` import nothing of the crate. A worker crate needs only the feature `worker`:
+//! [`worker::main`] and a [`worker::System`].
+
+#[cfg(feature = "worker")]
+pub mod vocab;
+
+#[cfg(feature = "worker")]
+pub mod worker;
+
+#[cfg(feature = "stats")]
+pub mod stats;
 
 #[cfg(feature = "app")]
 pub mod prereg;
-#[cfg(feature = "stats")]
-pub mod stats;
+
+#[cfg(feature = "app")]
+pub mod plan;
+
+#[cfg(feature = "app")]
+pub mod host;
+
+#[cfg(feature = "app")]
+pub mod measure;
+
 #[cfg(feature = "app")]
 pub mod store;
-#[cfg(feature = "app")]
-pub mod vocab;

@@ -11,6 +11,18 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The digest of all that `reader` gives.
+    pub fn of_reader(mut reader: impl std::io::Read) -> std::io::Result<Self> {
+        let mut hash = Sha256::new();
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok(Self(hash.finalize().into())),
+                n => hash.update(&buffer[..n]),
+            }
+        }
+    }
+
     /// The digest of samples: over their big-endian IEEE bytes, so that
     /// `sha256(string_agg(float8send(v), ''::bytea order by ord))` gives the same in SQL.
     pub fn of_samples(values: &[f64]) -> Self {

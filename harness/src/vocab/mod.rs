@@ -1,18 +1,21 @@
 //! The words of the field as types: closed sets are enums, matched exhaustively everywhere.
 //!
 //! The spelling of each word is the same in a pre-registration, in the store and on the command line;
-//! [`word!`] derives all of them from one list.
+//! `word!` derives all of them from one list.
 
 mod cell;
+#[cfg(feature = "app")]
 mod digest;
 mod margin;
 mod scalar;
 mod unit;
 
 pub use cell::Cell;
+#[cfg(feature = "app")]
 pub use digest::Digest;
 pub use margin::Margin;
 pub use scalar::Scalar;
+#[cfg(feature = "app")]
 pub(crate) use unit::significant;
 pub use unit::{Unit, UnitKind, UnknownUnit};
 

@@ -1,0 +1,9 @@
+//! The machine and the work tree: what a run was made on, and whether the host is quiet enough for it.
+
+mod fingerprint;
+mod git;
+mod load;
+
+pub use fingerprint::{Fingerprint, fingerprint};
+pub use git::git;
+pub use load::{load_average, wait_until_quiet};

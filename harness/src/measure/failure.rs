@@ -1,0 +1,181 @@
+use std::fmt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// Why a sample could not be had. Each makes the run invalid, but for an interruption, which can be resumed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The worker could not be started.
+    Start {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The worker ended, or closed its output, in place of an answer.
+    Died {
+        /// Which, at what.
+        at: At,
+        /// How it ended, if it did.
+        status: Option<ExitStatus>,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// The worker gave no answer in time and was killed.
+    TimedOut {
+        /// Which, at what.
+        at: At,
+        /// How long it was waited for.
+        after: Duration,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// The answer is none of the protocol.
+    Garbage {
+        /// Which, at what.
+        at: At,
+        /// The beginning of what it answered.
+        found: String,
+        /// What is wrong with it.
+        why: String,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// The worker said that it cannot do what was asked.
+    Refused {
+        /// Which, at what.
+        at: At,
+        /// Its message.
+        message: String,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// The worker runs with another configuration than the registered one.
+    Echo {
+        /// Which, at what.
+        at: At,
+        /// The parameter.
+        param: String,
+        /// As registered.
+        registered: String,
+        /// As echoed; `None`: not at all.
+        found: Option<String>,
+    },
+    /// The result of the work is not that of the other arms or blocks.
+    Digest {
+        /// The arm.
+        arm: String,
+        /// The cell.
+        cell: String,
+        /// The block.
+        block: u32,
+        /// Whether it was a warm-up.
+        warmup: bool,
+        /// Its digest.
+        found: String,
+        /// The arm measured first.
+        first_arm: String,
+        /// That arm's digest.
+        expected: String,
+    },
+    /// Files could not be made for the workers.
+    Scratch {
+        /// What was attempted.
+        attempt: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The user ended the run.
+    Interrupted,
+}
+
+/// Where in a run something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The arm.
+    pub arm: String,
+    /// The cell; may be empty.
+    pub cell: String,
+    /// `hello`, `prepare`, `sample 7`, `warm-up 0`, `finish`.
+    pub request: String,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "worker of arm `{}`", self.arm)?;
+        if !self.cell.is_empty() {
+            write!(f, " at {}", self.cell)?;
+        }
+        write!(f, ", asked for {}", self.request)
+    }
+}
+
+impl Failure {
+    /// The last lines of the worker's standard error.
+    pub fn stderr(&self) -> &[String] {
+        match self {
+            Self::Died { stderr, .. }
+            | Self::TimedOut { stderr, .. }
+            | Self::Garbage { stderr, .. }
+            | Self::Refused { stderr, .. } => stderr,
+            Self::Start { .. }
+            | Self::Echo { .. }
+            | Self::Digest { .. }
+            | Self::Scratch { .. }
+            | Self::Interrupted => &[],
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Echo { found: None, .. } => Some(
+                "a worker echoes only the parameters that it reads: the arm would be measured as if it had not been registered",
+            ),
+            Self::Digest { .. } => Some("a faster wrong answer is no gain: compare what the arms answer"),
+            Self::TimedOut { .. } => Some("`timeout` in [worker] sets how long one answer may take"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start { command, .. } => write!(f, "failed to start worker `{}`", command.join(" ")),
+            Self::Died { at, status: Some(status), .. } => write!(f, "{at}, ended with {status}"),
+            Self::Died { at, status: None, .. } => write!(f, "{at}, closed its output"),
+            Self::TimedOut { at, after, .. } => {
+                write!(f, "{at}, gave no answer in {} s and was killed", after.as_secs_f64())
+            }
+            Self::Garbage { at, found, why, .. } => write!(f, "{at}, answered `{found}`: {why}"),
+            Self::Refused { at, message, .. } => write!(f, "{at}, refused: {message}"),
+            Self::Echo { at, param, registered, found: Some(found) } => {
+                write!(f, "{at}, runs with `{param}` = `{found}`, registered is `{registered}`")
+            }
+            Self::Echo { at, param, registered, found: None } => {
+                write!(f, "{at}, does not read parameter `{param}`, registered as `{registered}`")
+            }
+            Self::Digest { arm, cell, block, warmup, found, first_arm, expected } => {
+                let kind = if *warmup { "warm-up" } else { "block" };
+                write!(f, "arm `{arm}`")?;
+                if !cell.is_empty() {
+                    write!(f, " at {cell}")?;
+                }
+                write!(f, ", {kind} {block}, answers `{found}`, arm `{first_arm}` answered `{expected}`")
+            }
+            Self::Scratch { attempt, .. } => write!(f, "failed to {attempt}"),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Start { source, .. } | Self::Scratch { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The only loop that measures: over the steps of a plan, each sample from a [`Source`].
+//!
+//! `measure` knows no store: it hands each finished step to a closure before it begins the next, so that
+//! what was measured is safe whatever happens later.
+
+mod failure;
+mod interrupt;
+mod launch;
+mod pipe;
+mod worker;
+
+pub use failure::Failure;
+pub use interrupt::Interrupt;
+pub use launch::{LaunchError, Program, resolve};
+pub use worker::Workers;
+
+use crate::plan::{Plan, Step};
+use crate::prereg::Prereg;
+use crate::store::{CellArm, SampleSet};
+use crate::vocab::{Cell, Role};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+
+/// One sample of every metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Values by metric, in the order of the registration.
+    pub values: Vec<f64>,
+    /// Identifies the result of the work.
+    pub digest: String,
+    /// The configuration that the worker runs with.
+    pub effective: BTreeMap<String, Value>,
+    /// When it was complete, in nanoseconds since the source was made.
+    pub at_ns: i64,
+}
+
+/// Where samples come from: workers, or a script in a test.
+pub trait Source {
+    /// Makes one sample of the arm with index `arm` in `cell`.
+    fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure>;
+
+    /// Called when no more samples of `cell` will be asked for.
+    fn leave(&mut self, _cell: &Cell) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// A sample that is stored already: cell, arm, warm-up, block.
+pub type Place = (String, String, bool, u32);
+
+/// What one step measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// One set a metric and arm, each of one block.
+    pub sets: Vec<SampleSet>,
+    /// Echoes and results of arms that were measured for the first time in this cell.
+    pub cells: Vec<CellArm>,
+}
+
+/// Why measuring ended early.
+#[derive(Debug)]
+pub enum Stop<E> {
+    /// The source failed.
+    Failure(Failure),
+    /// The closure failed.
+    Sink(E),
+}
+
+/// Measures every step of `plan` that is not in `done`, in order, and hands each to `sink`.
+///
+/// `known` holds the results of cells and arms that an interrupted run stored before. A result that differs
+/// from the cell's first is a [`Failure::Digest`]; the step in which it was found is handed over nonetheless.
+pub fn run<E>(
+    prereg: &Prereg,
+    plan: &Plan,
+    done: &HashSet<Place>,
+    known: &[CellArm],
+    source: &mut dyn Source,
+    mut sink: impl FnMut(usize, Measured) -> Result<(), E>,
+) -> Result<(), Stop<E>> {
+    let mut results = Results::new(known);
+    for index in 0..plan.len() {
+        let step = plan.step(index);
+        let cell = &plan.cells()[step.cell];
+        let mut measured = Measured { sets: Vec::new(), cells: Vec::new() };
+        let mut failure = None;
+        for &arm in &step.arms {
+            if done.contains(&place(prereg, cell, arm, &step)) {
+                continue;
+            }
+            match source.sample(cell, arm, step.block, step.warmup) {
+                Ok(observation) => {
+                    failure = results.add(prereg, cell, arm, &step, &observation, &mut measured.cells);
+                    measured.sets.extend(sets(prereg, cell, arm, &step, &observation));
+                }
+                Err(it) => failure = Some(it),
+            }
+            if failure.is_some() {
+                break;
+            }
+        }
+        if !measured.sets.is_empty() {
+            sink(index, measured).map_err(Stop::Sink)?;
+        }
+        if let Some(failure) = failure {
+            return Err(Stop::Failure(failure));
+        }
+        if plan.is_last_of_cell(index) {
+            source.leave(cell).map_err(Stop::Failure)?;
+        }
+    }
+    Ok(())
+}
+
+fn place(prereg: &Prereg, cell: &Cell, arm: usize, step: &Step) -> Place {
+    (cell.to_string(), prereg.arms[arm].name.clone(), step.warmup, step.block)
+}
+
+fn sets<'a>(
+    prereg: &'a Prereg,
+    cell: &Cell,
+    arm: usize,
+    step: &'a Step,
+    observation: &'a Observation,
+) -> impl Iterator<Item = SampleSet> + use<'a> {
+    let cell = cell.to_string();
+    prereg.metrics.iter().zip(&observation.values).map(move |(metric, &value)| SampleSet {
+        metric: metric.name.clone(),
+        cell: cell.clone(),
+        arm: prereg.arms[arm].name.clone(),
+        warmup: step.warmup,
+        first_block: step.block,
+        unit: metric.unit.name().to_owned(),
+        values: vec![value],
+        at_ns: vec![observation.at_ns],
+    })
+}
+
+/// The first result of each cell, and which arms were seen there.
+struct Results {
+    first: BTreeMap<String, (String, String)>,
+    seen: HashSet<(String, String)>,
+}
+
+impl Results {
+    fn new(known: &[CellArm]) -> Self {
+        let mut first = BTreeMap::new();
+        for it in known.iter().filter(|it| !it.result.is_empty()) {
+            first.entry(it.cell.clone()).or_insert_with(|| (it.arm.clone(), it.result.clone()));
+        }
+        Self { first, seen: known.iter().map(|it| (it.cell.clone(), it.arm.clone())).collect() }
+    }
+
+    fn add(
+        &mut self,
+        prereg: &Prereg,
+        cell: &Cell,
+        arm: usize,
+        step: &Step,
+        observation: &Observation,
+        new: &mut Vec<CellArm>,
+    ) -> Option<Failure> {
+        let (arm, cell) = (&prereg.arms[arm], cell.to_string());
+        // A null arm does no work, so it has no result.
+        let result = if arm.role == Role::Null { String::new() } else { observation.digest.clone() };
+        if self.seen.insert((cell.clone(), arm.name.clone())) {
+            new.push(CellArm {
+                cell: cell.clone(),
+                arm: arm.name.clone(),
+                effective: observation.effective.clone().into_iter().collect(),
+                result: result.clone(),
+            });
+        }
+        if arm.role == Role::Null {
+            return None;
+        }
+        let first = self.first.entry(cell.clone()).or_insert_with(|| (arm.name.clone(), result.clone()));
+        (first.1 != result).then(|| Failure::Digest {
+            arm: arm.name.clone(),
+            cell,
+            block: step.block,
+            warmup: step.warmup,
+            found: result,
+            first_arm: first.0.clone(),
+            expected: first.1.clone(),
+        })
+    }
+}

@@ -1,0 +1,26 @@
+use crate::vocab::Clock;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant};
+
+/// Processor time of the calling thread.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // The clock starts at 0 with the thread, so neither part is negative.
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+/// Runs `work` and returns what it took by `clock`.
+pub(super) fn time<T>(clock: Clock, work: impl FnOnce() -> T) -> (Duration, T) {
+    match clock {
+        Clock::Wall => {
+            let start = Instant::now();
+            let result = work();
+            (start.elapsed(), result)
+        }
+        Clock::ThreadCpu => {
+            let start = thread_cpu();
+            let result = work();
+            (thread_cpu().saturating_sub(start), result)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use super::answers::Answers;
+use super::{Error, Result, clock};
+use crate::vocab::{Clock, Unit, UnitKind};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+/// One sample in the making.
+pub struct Sample {
+    /// The block; warm-ups and measured blocks are counted apart, each from 0.
+    pub block: u32,
+    /// Whether this is a warm-up.
+    pub warmup: bool,
+    clock: Clock,
+    metrics: Vec<(String, Unit)>,
+    values: BTreeMap<String, f64>,
+    answers: Answers,
+    problem: Option<Error>,
+}
+
+impl Sample {
+    pub(super) fn new(block: u32, warmup: bool, clock: Clock, metrics: Vec<(String, Unit)>) -> Self {
+        let (values, answers) = (BTreeMap::new(), Answers::default());
+        Self { block, warmup, clock, metrics, values, answers, problem: None }
+    }
+
+    /// Whether the experiment asks for `metric`.
+    pub fn wants(&self, metric: &str) -> bool {
+        self.metrics.iter().any(|(name, _)| name == metric)
+    }
+
+    /// Times `work` by the registered clock as the value of `metric`.
+    pub fn time<T>(&mut self, metric: &str, work: impl FnOnce() -> T) -> T {
+        let (elapsed, result) = clock::time(self.clock, work);
+        self.duration(metric, elapsed);
+        result
+    }
+
+    /// Records a duration as the value of `metric`, in its registered unit.
+    pub fn duration(&mut self, metric: &str, duration: Duration) {
+        self.put(metric, UnitKind::Time, duration.as_nanos() as f64);
+    }
+
+    /// Records an amount of memory as the value of `metric`, in its registered unit.
+    pub fn bytes(&mut self, metric: &str, bytes: u64) {
+        self.put(metric, UnitKind::Bytes, bytes as f64);
+    }
+
+    /// Records a number as the value of `metric`; it is taken to be in the registered unit.
+    pub fn value(&mut self, metric: &str, value: f64) {
+        if !value.is_finite() {
+            self.fail(Error::new(format!("value of `{metric}` is {value}, expected a finite number")));
+        } else if self.wants(metric) {
+            self.values.insert(metric.to_owned(), value);
+        }
+    }
+
+    /// Adds an answer of the work to the digest of the sample.
+    ///
+    /// Arms whose digests differ do not do the same work, and the run is invalid.
+    pub fn answer(&mut self, answer: &impl Hash) {
+        answer.hash(&mut self.answers);
+    }
+
+    fn put(&mut self, metric: &str, kind: UnitKind, base: f64) {
+        let Some(&(_, unit)) = self.metrics.iter().find(|(name, _)| name == metric) else { return };
+        if unit.kind() == kind {
+            self.values.insert(metric.to_owned(), base / unit.scale());
+        } else {
+            self.fail(Error::new(format!(
+                "metric `{metric}` is registered in `{unit}`, but is measured as {kind:?}"
+            )));
+        }
+    }
+
+    fn fail(&mut self, problem: Error) {
+        self.problem.get_or_insert(problem);
+    }
+
+    /// The values and the digest, if all went well.
+    pub(super) fn finish(self) -> Result<(BTreeMap<String, f64>, String)> {
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => Ok((self.values, format!("{:016x}", self.answers.finish()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_in_the_registered_unit() {
+        let ms = Unit::parse("ms").unwrap();
+        let mut sample = Sample::new(
+            0,
+            false,
+            Clock::Wall,
+            vec![("open".into(), ms), ("size".into(), Unit::parse("KiB").unwrap())],
+        );
+        sample.duration("open", Duration::from_micros(1500));
+        sample.bytes("size", 2048);
+        sample.bytes("not asked for", 1);
+        let (values, _) = sample.finish().unwrap();
+        assert_eq!(values, BTreeMap::from([("open".to_owned(), 1.5), ("size".to_owned(), 2.0)]));
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_fails_the_sample() {
+        let mut sample = Sample::new(0, false, Clock::Wall, vec![("x".into(), Unit::parse("1").unwrap())]);
+        sample.value("x", f64::NAN);
+        assert_eq!(sample.finish().unwrap_err().to_string(), "value of `x` is NaN, expected a finite number");
+    }
+
+    #[test]
+    fn both_clocks_run() {
+        for clock in [Clock::Wall, Clock::ThreadCpu] {
+            let mut sample = Sample::new(0, false, clock, vec![("t".into(), Unit::parse("ns").unwrap())]);
+            let sum = sample.time("t", || {
+                (0..200_000u64).fold(0, |sum: u64, i| std::hint::black_box(sum.wrapping_add(i)))
+            });
+            assert_eq!(sum, 19_999_900_000);
+            assert!(sample.finish().unwrap().0["t"] > 0.0, "{clock}");
+        }
+    }
+}

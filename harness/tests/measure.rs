@@ -1,0 +1,276 @@
+//! The measuring loop over real worker processes: what they answer, and every way in which they can fail.
+
+use harness::measure::{Failure, Interrupt, Measured, Place, Program, Stop, Workers, run};
+use harness::plan::Plan;
+use harness::prereg::{Arm, Contrast, Design, Environment, Guard, Launch, Metric, Prereg, Rule, Worker};
+use harness::vocab::*;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn prereg(process: Process) -> Prereg {
+    let arm = |name: &str, role| Arm {
+        name: name.to_owned(),
+        role,
+        params: vec![("mode".to_owned(), Scalar::Text(name.to_owned()))],
+        env: Vec::new(),
+        command: None,
+    };
+    Prereg {
+        id: "demo".into(),
+        title: "Demo".into(),
+        ledger: "demo".into(),
+        order: 1,
+        claim: "b is faster than a".into(),
+        changes: Vec::new(),
+        baseline: None,
+        worker: Worker {
+            launch: Launch::Command(vec!["worker.sh".into()]),
+            system: "demo".into(),
+            timeout: Duration::from_secs(2),
+        },
+        params: vec![("size".to_owned(), vec![Scalar::Int(1)])],
+        arms: vec![arm("a", Role::Control), arm("b", Role::Treatment)],
+        design: Design {
+            warmups: 1,
+            samples: 3,
+            order: Order::RandomBlocks,
+            process,
+            clock: Clock::Wall,
+            seed: 1,
+        },
+        metrics: vec![Metric {
+            name: "time".into(),
+            unit: Unit::parse("ms").unwrap(),
+            better: Direction::Lower,
+        }],
+        hypotheses: Vec::new(),
+        guards: vec![Guard {
+            metric: "time".into(),
+            condition: Vec::new(),
+            contrast: Contrast { treatment: "b".into(), control: "a".into() },
+            margin: Margin::Relative(0.05),
+        }],
+        decision: Rule {
+            alpha: 0.05,
+            test: Test::Welch,
+            correction: Correction::Holm,
+            agreement: Agreement::Report,
+            labels: Labels::AcceptReject,
+            noise_margin: 0.05,
+        },
+        environment: Environment::default(),
+    }
+}
+
+fn worker() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/worker.sh")
+}
+
+/// Runs the demo with arm b misbehaving, and returns what was handed over and how it ended.
+fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measured>, Result<(), Failure>) {
+    let program = |args: &[&str]| Program {
+        path: worker(),
+        args: args.iter().map(|it| (*it).to_owned()).collect(),
+        shown: vec!["worker.sh".to_owned()],
+        binary: None,
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    let root = scratch.path();
+    let mut prereg = prereg.clone();
+    // The demo echoes its mode only.
+    prereg.params.clear();
+    let plan = Plan::new(&prereg, 1);
+    let never = Interrupt::new().unwrap();
+    let mut workers = Workers::new(&prereg, vec![program(&[]), program(args)], root, root, &never);
+    let mut all = Vec::new();
+    let result = run(&prereg, &plan, done, &[], &mut workers, |_, measured| {
+        all.push(measured);
+        Ok::<_, std::convert::Infallible>(())
+    });
+    let result = result.map_err(|stop| match stop {
+        Stop::Failure(failure) => failure,
+        Stop::Sink(never) => match never {},
+    });
+    (all, result)
+}
+
+/// The text of the failure when arm b misbehaves so at its sample 1, and how many values were kept.
+#[track_caller]
+fn failure(args: &[&str]) -> (String, Failure, usize) {
+    let start = Instant::now();
+    let (measured, result) = measure(&prereg(Process::PerArm), args, &HashSet::new());
+    assert!(start.elapsed() < Duration::from_secs(20), "took {:?}", start.elapsed());
+    let failure = result.unwrap_err();
+    (failure.to_string(), failure, measured.iter().map(|it| it.sets.len()).sum())
+}
+
+#[test]
+fn every_sample_is_handed_over_once() {
+    for process in Process::ALL {
+        let (measured, result) = measure(&prereg(*process), &[], &HashSet::new());
+        result.unwrap();
+        assert_eq!(measured.len(), 4);
+        let sets: Vec<_> = measured.iter().flat_map(|it| &it.sets).collect();
+        assert_eq!(sets.len(), 8);
+        let last = sets.iter().filter(|it| it.arm == "a").map(|it| it.values[0]).next_back();
+        // A process that lives through all blocks counts its samples; a fresh one begins anew.
+        assert_eq!(last, Some(if *process == Process::PerArm { 4.5 } else { 1.5 }));
+        assert!(sets.windows(2).all(|it| it[0].at_ns[0] <= it[1].at_ns[0]));
+        let cells: Vec<_> = measured.iter().flat_map(|it| &it.cells).collect();
+        assert_eq!(cells.len(), 2);
+        assert!(cells.iter().all(|it| it.result == "d" && it.effective["mode"] == it.arm.as_str()));
+    }
+}
+
+#[test]
+fn what_is_stored_is_not_measured_again() {
+    let done = HashSet::from([
+        (String::new(), "a".to_owned(), true, 0),
+        (String::new(), "b".to_owned(), true, 0),
+        (String::new(), "b".to_owned(), false, 1),
+    ]);
+    let (measured, result) = measure(&prereg(Process::PerArm), &[], &done);
+    result.unwrap();
+    let sets: usize = measured.iter().map(|it| it.sets.len()).sum();
+    assert_eq!(sets, 5);
+}
+
+#[test]
+fn a_worker_that_ends_is_reported_with_its_last_words() {
+    let (text, failure, kept) = failure(&["die", "1"]);
+    assert_eq!(text, "worker of arm `b`, asked for sample 0, ended with exit status: 3");
+    assert_eq!(failure.stderr(), ["last words"]);
+    assert!(kept >= 2, "{kept} samples were handed over");
+}
+
+#[test]
+fn a_worker_that_is_killed_is_reported_with_the_signal() {
+    let (text, ..) = failure(&["kill", "0"]);
+    assert_eq!(text, "worker of arm `b`, asked for warm-up 0, ended with signal: 9 (SIGKILL)");
+}
+
+#[test]
+fn a_worker_that_hangs_is_killed() {
+    let (text, ..) = failure(&["hang", "2"]);
+    assert_eq!(text, "worker of arm `b`, asked for sample 1, gave no answer in 2 s and was killed");
+}
+
+#[test]
+fn processes_of_a_hanging_worker_are_killed_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    failure(&["child", "0", file.to_str().unwrap()]);
+    let pid = std::fs::read_to_string(&file).unwrap();
+    let status = format!("/proc/{}/stat", pid.trim());
+    // Gone, or dead and waiting for a parent that does not reap.
+    let gone = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        std::fs::read_to_string(&status).map_or(true, |it| it.contains(") Z "))
+    });
+    assert!(gone, "process {pid} still runs");
+}
+
+#[test]
+fn a_worker_that_closes_its_output_is_reported() {
+    let (text, ..) = failure(&["close", "1"]);
+    assert_eq!(text, "worker of arm `b`, asked for sample 0, closed its output");
+}
+
+#[test]
+fn an_answer_that_is_none_is_quoted() {
+    let (text, ..) = failure(&["garbage", "1"]);
+    assert_eq!(
+        text,
+        "worker of arm `b`, asked for sample 0, answered `Segmentation fault`: \
+         it is no answer of protocol 1: expected value at line 1 column 1"
+    );
+    let (text, ..) = failure(&["endless", "1"]);
+    assert!(text.ends_with("xxx`: the line has no end"), "{text}");
+}
+
+#[test]
+fn a_value_that_is_no_finite_number_is_refused() {
+    for (what, found) in [("nan", "NaN"), ("huge", "1e400"), ("null", "null"), ("missing", "tiem")] {
+        let (text, ..) = failure(&[what, "1"]);
+        assert!(text.contains(found) && text.contains("sample 0"), "{text}");
+    }
+    let (text, ..) = failure(&["nan", "1"]);
+    assert_eq!(
+        text,
+        "worker of arm `b`, asked for sample 0, answered \
+         `{\"sample\":{\"values\":{\"time\":NaN},\"digest\":\"d\"}}`: a sample is a finite number"
+    );
+}
+
+#[test]
+fn another_answer_than_the_other_arms_is_a_failure() {
+    let (text, failure, kept) = failure(&["wrong", "1"]);
+    let first = if text.contains("arm `a` answered") { "a" } else { "b" };
+    assert_eq!(text, format!("arm `b`, block 0, answers `other`, arm `{first}` answered `d`"));
+    assert!(failure.hint().is_some());
+    assert!(kept >= 3, "the step in which it was found is kept: {kept}");
+}
+
+#[test]
+fn an_arm_that_runs_with_another_configuration_is_refused() {
+    let (text, ..) = failure(&["echo"]);
+    assert_eq!(
+        text,
+        "worker of arm `b`, asked for prepare, runs with `mode` = `\"other\"`, registered is `b`"
+    );
+    let (text, ..) = failure(&["mute"]);
+    assert_eq!(
+        text,
+        "worker of arm `b`, asked for prepare, does not read parameter `mode`, registered as `b`"
+    );
+}
+
+#[test]
+fn a_refusal_of_the_worker_is_passed_on() {
+    let (text, ..) = failure(&["full"]);
+    assert_eq!(
+        text,
+        "worker of arm `b`, asked for prepare, refused: \
+         failed to write the trie: No space left on device (os error 28)"
+    );
+}
+
+#[test]
+fn a_flood_on_standard_error_does_not_block() {
+    let (measured, result) = measure(&prereg(Process::PerArm), &["flood", "1"], &HashSet::new());
+    result.unwrap();
+    assert_eq!(measured.len(), 4);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let error = harness::measure::resolve(&Launch::Command(vec!["./no-such-worker".into()]), Path::new("/"))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no worker `./no-such-worker`, neither below the project's root nor on PATH"
+    );
+}
+
+#[test]
+fn an_interruption_ends_the_wait_at_once() {
+    let mut prereg = prereg(Process::PerArm);
+    prereg.params.clear();
+    prereg.worker.timeout = Duration::from_secs(60);
+    let program = Program { path: worker(), args: vec!["hang".into()], shown: Vec::new(), binary: None };
+    let scratch = tempfile::tempdir().unwrap();
+    let interrupt = Interrupt::new().unwrap();
+    let start = Instant::now();
+    let stop = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            interrupt.trigger().unwrap();
+        });
+        let programs = vec![program.clone(), program];
+        let mut workers = Workers::new(&prereg, programs, scratch.path(), scratch.path(), &interrupt);
+        run(&prereg, &Plan::new(&prereg, 1), &HashSet::new(), &[], &mut workers, |_, _| Ok::<_, ()>(()))
+    });
+    assert!(matches!(stop, Err(Stop::Failure(Failure::Interrupted))), "{stop:?}");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# A worker in shell: answers every request, and misbehaves at the sample and in the way that its arguments say.
+# usage: worker.sh [MISBEHAVIOUR [AT-SAMPLE]]
+what=${1:-}
+at=${2:-0}
+n=0
+while read -r line; do
+  case $line in
+    '{"hello"'*) echo '{"hello":{"protocol":1,"systems":["demo"]}}' ;;
+    '{"prepare"'*)
+      case $what in
+        echo) echo '{"ready":{"effective":{"mode":"other"}}}' ;;
+        mute) echo '{"ready":{}}' ;;
+        full) echo '{"error":{"message":"failed to write the trie: No space left on device (os error 28)"}}'; exit 1 ;;
+        *)
+          mode=${line#*'"mode":"'}
+          echo "{\"ready\":{\"effective\":{\"mode\":\"${mode%%'"'*}\"}}}" ;;
+      esac ;;
+    '{"sample"'*)
+      if [ "$n" -eq "$at" ]; then
+        case $what in
+          die) echo 'last words' >&2; exit 3 ;;
+          kill) kill -9 $$ ;;
+          hang) sleep 600 ;;
+          close) exec >&-; sleep 600 ;;
+          garbage) echo 'Segmentation fault'; continue ;;
+          nan) echo '{"sample":{"values":{"time":NaN},"digest":"d"}}'; continue ;;
+          null) echo '{"sample":{"values":{"time":null},"digest":"d"}}'; continue ;;
+          huge) echo '{"sample":{"values":{"time":1e400},"digest":"d"}}'; continue ;;
+          missing) echo '{"sample":{"values":{"tiem":1.0},"digest":"d"}}'; continue ;;
+          wrong) echo '{"sample":{"values":{"time":1.0},"digest":"other"}}'; continue ;;
+          flood) head -c 3000000 /dev/zero | tr '\0' 'x' >&2 ;;
+          endless) head -c 3000000 /dev/zero | tr '\0' 'x'; continue ;;
+          child) sleep 600 & echo $! > "$3"; sleep 600 ;;
+        esac
+      fi
+      n=$((n + 1))
+      echo "{\"sample\":{\"values\":{\"time\":$n.5},\"digest\":\"d\"}}" ;;
+    '{"finish"'*) echo '{"bye":{}}'; exit 0 ;;
+  esac
+done

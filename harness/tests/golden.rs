@@ -3,6 +3,9 @@
 mod golden {
     mod describe;
     mod distributions;
+    mod effects;
     mod means;
+    mod planning;
+    mod ranks;
     mod support;
 }

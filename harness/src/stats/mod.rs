@@ -17,21 +17,42 @@
 pub mod dist;
 pub mod rng;
 
+mod dominance;
+mod effect_size;
+mod equivalence;
 mod error;
 mod interval;
+mod mann_whitney;
 mod moments;
+mod multiplicity;
 mod p_value;
+mod power;
 mod quantile;
+mod rank_sum;
+mod ratio;
+mod root;
 mod sample;
 mod status;
 mod summary;
 mod welch;
 
+pub use dominance::{CliffsDelta, cliffs_delta};
+pub use effect_size::{EffectSize, Magnitude, Standardized, effect_size, effect_size_of_moments};
+pub use equivalence::{
+    Equivalence, Limit, Limits, equivalence_absolute, equivalence_absolute_of_moments, equivalence_geometric,
+    equivalence_relative, equivalence_relative_of_moments,
+};
 pub use error::StatsError;
 pub use interval::Interval;
+pub use mann_whitney::{
+    CONDITIONAL_PAIRS, EXACT_PAIRS, MannWhitney, RankMethod, mann_whitney, mann_whitney_null_cdf,
+};
 pub use moments::Moments;
+pub use multiplicity::Correction;
 pub use p_value::{PValue, Tail, Tails};
+pub use power::{Design, Power};
 pub use quantile::{median, quantile, supports_quantile};
+pub use ratio::{Bounds, Fieller, GeometricRatio, LogDelta, Ratio, geometric_ratio, ratio, ratio_of_moments};
 pub use sample::Sample;
 pub use status::Status;
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};

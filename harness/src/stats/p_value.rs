@@ -72,6 +72,20 @@ impl PValue {
         self.ln
     }
 
+    /// Returns `min(1, factor * p)` for a factor above 0.
+    pub(super) fn times(self, factor: f64) -> Self {
+        if factor == 1.0 {
+            self
+        } else if self.value > f64::MIN_POSITIVE {
+            // While p is a normal number it has more digits than its logarithm.
+            let value = self.value * factor;
+            if value >= 1.0 { Self::ONE } else { Self { value, ln: value.ln() } }
+        } else {
+            let ln = (self.ln + factor.ln()).min(0.0);
+            Self { value: ln.exp(), ln }
+        }
+    }
+
     /// Returns the smaller of two p-values.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
@@ -134,6 +148,9 @@ pub struct Tails {
 }
 
 impl Tails {
+    /// The p-values when there is nothing to tell apart.
+    pub(super) const ONES: Self = Self { two_sided: PValue::ONE, less: PValue::ONE, greater: PValue::ONE };
+
     /// Returns the p-value of a tail.
     pub fn get(&self, tail: Tail) -> PValue {
         match tail {

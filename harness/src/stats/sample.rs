@@ -70,16 +70,23 @@ impl Sample {
         if self.len() < needed { Err(StatsError::TooFew { needed, found: self.len() }) } else { Ok(()) }
     }
 
-    /// Returns the sample of the natural logarithms.
+    /// Returns the sample of `ln(value / pivot)`, for a pivot above zero.
+    ///
+    /// A pivot close to the values keeps the digits of their small relative differences, and a common pivot drops
+    /// out of every comparison.
     ///
     /// # Errors
     ///
-    /// [`StatsError::NonPositive`] if a value is not above zero.
-    pub fn ln(&self) -> Result<Self, StatsError> {
-        if self.values.iter().any(|value| *value <= 0.0) {
+    /// [`StatsError::NonPositive`] if a value or the pivot is not above zero.
+    pub fn ln_relative_to(&self, pivot: f64) -> Result<Self, StatsError> {
+        if pivot <= 0.0 || self.values.iter().any(|value| *value <= 0.0) {
             return Err(StatsError::NonPositive);
         }
-        Self::new(self.values.iter().map(|value| value.ln()).collect())
+        let ln = |value: &f64| {
+            let change = (value - pivot) / pivot;
+            if change.abs() < 0.5 { change.ln_1p() } else { (value / pivot).ln() }
+        };
+        Self::new(self.values.iter().map(ln).collect())
     }
 }
 

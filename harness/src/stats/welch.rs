@@ -53,7 +53,7 @@ pub fn welch(treatment: &Sample, control: &Sample) -> Result<Welch, StatsError> 
 ///
 /// # Errors
 ///
-/// None for moments that could be made.
+/// [`StatsError::NonFinite`] if the moments are too large for an `f64`.
 pub fn welch_of_moments(treatment: &Moments, control: &Moments) -> Result<Welch, StatsError> {
     let difference = treatment.difference(control);
     let standard_error = StandardError::of(treatment, control, 1.0);
@@ -73,7 +73,7 @@ pub fn welch_of_moments(treatment: &Moments, control: &Moments) -> Result<Welch,
 ///
 /// # Errors
 ///
-/// None for moments that could be made.
+/// [`StatsError::NonFinite`] if the moments are too large for an `f64`.
 pub fn student(treatment: &Moments, control: &Moments) -> Result<Option<TTest>, StatsError> {
     let (n_treatment, n_control) = (treatment.size(), control.size());
     let pooled = pooled_sd(treatment, control);

@@ -40,6 +40,10 @@ impl Input<'_> {
         number(self.get(key))
     }
 
+    pub(crate) fn size(&self, key: &str) -> usize {
+        self.get(key).as_u64().expect("a count") as usize
+    }
+
     pub(crate) fn values(&self, key: &str) -> Vec<f64> {
         self.resolve(self.get(key))
     }

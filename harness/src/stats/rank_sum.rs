@@ -1,0 +1,131 @@
+//! Exact distributions of rank sums under the null hypothesis.
+//!
+//! All recurrences only add positive numbers, so that counts far beyond 2^53 keep nearly all digits.
+
+use super::dist::Probability;
+use super::moments::Sum;
+use super::{PValue, Sample, Tails};
+
+/// Returns `P(U <= u)` for arms of two sizes without ties.
+pub(super) fn null_cdf(n_a: usize, n_b: usize, u: usize) -> Probability {
+    let total = n_a * n_b;
+    if u >= total {
+        return Probability::ONE;
+    }
+    let mirrored = total - 1 - u;
+    if mirrored < u {
+        return null_cdf(n_a, n_b, mirrored).complement();
+    }
+    let sum = Sum::of(null_counts(n_a, n_b, u));
+    Probability::from_value(sum / choose(n_a + n_b, n_a.min(n_b)))
+}
+
+/// Returns how many of the divisions of the ranks give U = 0, 1, ... `last`.
+pub(super) fn null_counts(n_a: usize, n_b: usize, last: usize) -> Vec<f64> {
+    let (smaller, ranks) = (n_a.min(n_b), n_a + n_b);
+    let width = last + 1;
+    // counts[j * width + u]: ways to choose j of the ranks so far with rank sum u above the lowest possible.
+    let mut counts = vec![0.0; (smaller + 1) * width];
+    counts[0] = 1.0;
+    for rank in 1..=ranks {
+        for chosen in (1..=smaller.min(rank)).rev() {
+            let shift = rank - chosen;
+            if shift >= width {
+                continue;
+            }
+            let (fewer, own) = counts.split_at_mut(chosen * width);
+            let fewer = &fewer[(chosen - 1) * width..];
+            for (count, less) in own[shift..width].iter_mut().zip(fewer) {
+                *count += less;
+            }
+        }
+    }
+    counts.split_off(smaller * width)
+}
+
+/// Returns the binomial coefficient, exactly while it is below 2^53.
+pub(super) fn choose(n: usize, k: usize) -> f64 {
+    let k = k.min(n - k);
+    let mut result = 1.0;
+    for i in 1..=k {
+        result = result * (n - k + i) as f64 / i as f64;
+    }
+    result
+}
+
+/// Returns twice the midranks of both arms together, treatment first.
+pub(super) fn doubled_midranks(values: &[f64]) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0; values.len()];
+    let mut start = 0;
+    while start < order.len() {
+        let value = values[order[start]];
+        let equal = order[start..].iter().take_while(|index| values[**index] == value).count();
+        for index in &order[start..start + equal] {
+            ranks[*index] = (2 * start + equal + 1) as u64;
+        }
+        start += equal;
+    }
+    ranks
+}
+
+/// Returns the p-values of the rank sum of the treatment over all divisions of the observed midranks.
+pub(super) fn conditional(treatment: &Sample, control: &Sample) -> Tails {
+    if treatment.len() > control.len() {
+        let Tails { two_sided, less, greater } = conditional(control, treatment);
+        return Tails { two_sided, less: greater, greater: less };
+    }
+    let n = treatment.len();
+    let all: Vec<f64> = treatment.values().iter().chain(control.values()).copied().collect();
+    let ranks = doubled_midranks(&all);
+    let lowest = ranks.iter().copied().min().unwrap_or(0);
+    let weights: Vec<usize> = ranks.iter().map(|rank| (rank - lowest) as usize).collect();
+    let observed: usize = weights[..n].iter().sum();
+    let mut sorted = weights.clone();
+    sorted.sort_unstable();
+    let width = sorted[sorted.len() - n..].iter().sum::<usize>() + 1;
+    let mut counts = vec![0.0; (n + 1) * width];
+    counts[0] = 1.0;
+    for (seen, weight) in weights.iter().enumerate() {
+        for chosen in (1..=n.min(seen + 1)).rev() {
+            let (fewer, own) = counts.split_at_mut(chosen * width);
+            let fewer = &fewer[(chosen - 1) * width..];
+            for (count, less) in own[*weight..width].iter_mut().zip(fewer) {
+                *count += less;
+            }
+        }
+    }
+    let counts = &counts[n * width..];
+    // Twice the mean of the sum, times the number of observations, so that everything stays whole.
+    let sum: usize = weights.iter().sum();
+    let distance = |value: usize| (value * all.len()).abs_diff(n * sum);
+    tails(counts, observed, |value| distance(value) >= distance(observed))
+}
+
+/// Adds up the counts of a whole-numbered statistic at, below and above an observed value.
+pub(super) fn tails(counts: &[f64], observed: usize, as_far: impl Fn(usize) -> bool) -> Tails {
+    let total = Sum::of(counts.iter().copied());
+    let share = |of: &mut dyn Iterator<Item = f64>| Sum::of(of) / total;
+    let below = share(&mut counts[..observed].iter().copied());
+    let above = share(&mut counts[observed + 1..].iter().copied());
+    let at = counts[observed] / total;
+    let one_sided = |toward: f64, away: f64| {
+        let p = toward + at;
+        PValue::from(if p <= 0.5 {
+            Probability::from_value(p)
+        } else {
+            Probability::from_value(away).complement()
+        })
+    };
+    let far = share(&mut (0..counts.len()).filter(|value| as_far(*value)).map(|value| counts[value]));
+    let near = share(&mut (0..counts.len()).filter(|value| !as_far(*value)).map(|value| counts[value]));
+    let two_sided = if near == 0.0 {
+        PValue::ONE
+    } else if far <= 0.5 {
+        Probability::from_value(far).into()
+    } else {
+        Probability::from_value(near).complement().into()
+    };
+    Tails { two_sided, less: one_sided(below, above), greater: one_sided(above, below) }
+}

@@ -17,14 +17,18 @@
 pub mod dist;
 pub mod rng;
 
+mod anderson_darling;
+mod autocorrelation;
 mod dominance;
 mod effect_size;
 mod equivalence;
 mod error;
 mod interval;
 mod mann_whitney;
+mod moment_tests;
 mod moments;
 mod multiplicity;
+mod outliers;
 mod p_value;
 mod power;
 mod quantile;
@@ -32,10 +36,14 @@ mod rank_sum;
 mod ratio;
 mod root;
 mod sample;
+mod shapiro_wilk;
 mod status;
 mod summary;
+mod trend;
 mod welch;
 
+pub use anderson_darling::{AndersonDarling, anderson_darling};
+pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
 pub use dominance::{CliffsDelta, cliffs_delta};
 pub use effect_size::{EffectSize, Magnitude, Standardized, effect_size, effect_size_of_moments};
 pub use equivalence::{
@@ -47,13 +55,17 @@ pub use interval::Interval;
 pub use mann_whitney::{
     CONDITIONAL_PAIRS, EXACT_PAIRS, MannWhitney, RankMethod, mann_whitney, mann_whitney_null_cdf,
 };
+pub use moment_tests::{DAgostinoPearson, JarqueBera, dagostino_pearson, jarque_bera};
 pub use moments::Moments;
 pub use multiplicity::Correction;
+pub use outliers::{MadOutliers, Scale, TukeyOutliers, mad_outliers, tukey_outliers};
 pub use p_value::{PValue, Tail, Tails};
 pub use power::{Design, Power};
 pub use quantile::{median, quantile, supports_quantile};
 pub use ratio::{Bounds, Fieller, GeometricRatio, LogDelta, Ratio, geometric_ratio, ratio, ratio_of_moments};
 pub use sample::Sample;
+pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use status::Status;
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
+pub use trend::{Trend, trend};
 pub use welch::{TTest, Welch, student, welch, welch_of_moments};

@@ -1,9 +1,12 @@
-//! One sample: summary.
+//! One sample: summary, normality, outliers, dependence and drift.
 
-use harness::stats::{MAD_TO_SD, Summary, mean_interval};
+use harness::stats::{
+    Autocorrelation, MAD_TO_SD, PValue, Summary, anderson_darling, dagostino_pearson, jarque_bera,
+    mad_outliers, mean_interval, shapiro_wilk, trend, tukey_outliers,
+};
 use serde_json::{Map, Value, json};
 
-use super::support::{num, opt, run};
+use super::support::{Answer, Input, num, opt, run};
 
 #[test]
 fn summary() {
@@ -50,4 +53,85 @@ fn summary() {
         fields.insert("mean_ci95".to_owned(), json!([num(interval.lower), num(interval.upper)]));
         Ok(Value::Object(fields))
     });
+}
+
+#[test]
+fn normality() {
+    run("normality", 23, &[], |input| {
+        let sample = input.sample("x")?;
+        let shapiro = shapiro_wilk(&sample)?;
+        let jarque = jarque_bera(&sample)?;
+        let mut fields = json!({
+            "n": sample.len(), "sw_w": num(shapiro.w), "sw_p": num(shapiro.p.value()),
+            "jarque_bera": num(jarque.statistic), "jarque_bera_p": num(jarque.p.value()),
+        });
+        if sample.len() >= 8 {
+            let anderson = anderson_darling(&sample)?;
+            fields["ad_a2"] = num(anderson.a2);
+            fields["ad_a2_star"] = num(anderson.a2_corrected);
+            fields["ad_p"] = num(anderson.p.value());
+        }
+        if sample.len() >= 20 {
+            let both = dagostino_pearson(&sample)?;
+            fields["skew_z"] = num(both.z_skewness);
+            fields["kurt_z"] = num(both.z_kurtosis);
+            fields["dagostino_k2"] = num(both.k2);
+            fields["dagostino_p"] = num(both.p.value());
+        }
+        Ok(fields)
+    });
+}
+
+#[test]
+fn outliers() {
+    run("outliers", 15, &[], |input| {
+        let sample = input.sample("x")?;
+        let tukey = tukey_outliers(&sample);
+        let mad = mad_outliers(&sample);
+        Ok(json!({
+            "q1": num(tukey.q1), "q3": num(tukey.q3), "iqr": num(tukey.q3 - tukey.q1),
+            "fences": tukey.fences.map(num),
+            "tukey": {
+                "low_severe": tukey.low_severe, "low_mild": tukey.low_mild,
+                "high_mild": tukey.high_mild, "high_severe": tukey.high_severe,
+            },
+            "median": num(mad.median), "mad": num(mad.mad), "mean_ad": num(mad.mean_deviation),
+            "scale_used": mad.scale.code(), "mad_outliers": mad.outliers,
+        }))
+    });
+}
+
+#[test]
+fn autocorrelation() {
+    run("autocorrelation", 13, &[], |input| {
+        let found = Autocorrelation::of(&input.sample("x")?)?;
+        let n = input.values("x").len();
+        let mut ljung_box = Map::new();
+        for lags in [1, 5, 10].into_iter().filter(|lags| *lags < n) {
+            let test = found.ljung_box(lags)?;
+            ljung_box.insert(lags.to_string(), json!({ "q": num(test.q), "p": num(test.p.value()) }));
+        }
+        let effective = found.effective_size();
+        Ok(json!({
+            "acf": (1..=10.min(n - 1)).map(|lag| num(found.at(lag))).collect::<Vec<_>>(),
+            "ljung_box": ljung_box, "von_neumann": num(found.von_neumann()),
+            "tau": num(effective.time), "ess": num(effective.size),
+        }))
+    });
+}
+
+#[test]
+fn drift() {
+    run("trend", 14, &[], answer_trend);
+}
+
+fn answer_trend(input: &Input<'_>) -> Answer {
+    let found = trend(&input.sample("x")?)?;
+    let interval = found.slope_interval(0.95)?;
+    Ok(json!({
+        "s": found.score, "var_s": num(found.variance), "z": num(found.z),
+        "p_two_sided": num(found.p.value()), "p_exact": opt(found.p_exact.map(PValue::value)),
+        "tau": num(found.tau), "sen_slope": num(found.slope), "sen_intercept": num(found.intercept),
+        "sen_ci95": interval.map(|interval| [num(interval.lower), num(interval.upper)]),
+    }))
 }

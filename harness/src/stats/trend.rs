@@ -1,0 +1,125 @@
+//! Drift over the order in which observations were made.
+
+use super::dist::{Probability, normal_isf, normal_sf};
+use super::interval::alpha_of;
+use super::moments::Sum;
+use super::quantile::type_7;
+use super::rank_sum::doubled_midranks;
+use super::{Interval, PValue, Sample, StatsError, median};
+
+/// The largest sample without ties whose p-value is also computed exactly.
+const EXACT_N: usize = 10;
+
+/// The largest sample whose pairwise slopes are computed: they take 8 n (n - 1) / 2 bytes.
+const MAX_N: usize = 10_000;
+
+/// A test for a monotone trend, with the size of the trend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    /// Kendall's score: pairs that rise minus pairs that fall.
+    pub score: i64,
+    /// Variance of the score under the null hypothesis, corrected for ties; 0 if all observations are equal.
+    pub variance: f64,
+    /// The score, 1 closer to 0, by its deviation; 0 if all observations are equal.
+    pub z: f64,
+    /// The two-sided p-value of "no trend", from the normal distribution; 1 if all observations are equal.
+    pub p: PValue,
+    /// The exact two-sided p-value, for at most 10 observations without ties.
+    pub p_exact: Option<PValue>,
+    /// Kendall's tau, between -1 and 1.
+    pub tau: f64,
+    /// Sen's slope: the median slope of all pairs, in the unit of the observations per observation.
+    pub slope: f64,
+    /// The level of the fitted line at the first observation.
+    pub intercept: f64,
+    slopes: Vec<f64>,
+}
+
+/// Tests for drift by Mann and Kendall (Mann 1945; Kendall 1975) and measures it by Sen's slope (Theil 1950; Sen
+/// 1968). O(n^2 log n) time, O(n^2) memory.
+///
+/// Assumes that the observations are independent under the null hypothesis: positively autocorrelated ones are
+/// declared to drift too often.
+///
+/// # Errors
+///
+/// [`StatsError::TooFew`] below 3 observations, [`StatsError::InvalidInput`] above 10,000.
+pub fn trend(sample: &Sample) -> Result<Trend, StatsError> {
+    sample.require(3)?;
+    let values = sample.values();
+    let n = values.len();
+    if n > MAX_N {
+        return Err(StatsError::InvalidInput("the trend test takes at most 10,000 observations"));
+    }
+    let mut score = 0;
+    let mut slopes = Vec::with_capacity(n * (n - 1) / 2);
+    for (index, earlier) in values.iter().enumerate() {
+        for (distance, later) in values[index + 1..].iter().enumerate() {
+            score += i64::from(later > earlier) - i64::from(later < earlier);
+            slopes.push((later - earlier) / (distance + 1) as f64);
+        }
+    }
+    slopes.sort_unstable_by(f64::total_cmp);
+    let (variance, ties) = score_variance(values);
+    let slope = type_7(&slopes, 0.5);
+    let z = if variance > 0.0 { (score - score.signum()) as f64 / variance.sqrt() } else { 0.0 };
+    let pairs = n * (n - 1) / 2;
+    Ok(Trend {
+        score,
+        variance,
+        z,
+        p: if variance > 0.0 { PValue::from(normal_sf(z.abs())).doubled() } else { PValue::ONE },
+        p_exact: (n <= EXACT_N && !ties).then(|| exact(n, score.unsigned_abs() as usize)),
+        tau: score as f64 / pairs as f64,
+        slope,
+        intercept: median(sample) - slope * (n as f64 - 1.0) / 2.0,
+        slopes,
+    })
+}
+
+/// The variance of the score, and whether there are ties.
+fn score_variance(values: &[f64]) -> (f64, bool) {
+    let term = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
+    let mut ranks = doubled_midranks(values);
+    ranks.sort_unstable();
+    let groups = ranks.chunk_by(|a, b| a == b);
+    let tied = Sum::of(groups.map(|group| term(group.len() as f64)));
+    (((term(values.len() as f64) - tied) / 18.0).max(0.0), tied > 0.0)
+}
+
+/// The two-sided p-value from the distribution of the number of inversions of a permutation.
+fn exact(n: usize, score: usize) -> PValue {
+    let mut counts = vec![1.0];
+    for length in 2..=n {
+        let mut longer = vec![0.0; counts.len() + length - 1];
+        for (inversions, count) in counts.iter().enumerate() {
+            longer[inversions..inversions + length].iter_mut().for_each(|sum| *sum += count);
+        }
+        counts = longer;
+    }
+    let pairs = counts.len() - 1;
+    let extreme: f64 =
+        (0..counts.len()).filter(|inversions| pairs >= 2 * inversions + score).map(|i| counts[i]).sum();
+    let total: f64 = counts.iter().sum();
+    PValue::from(Probability::from_value(extreme / total)).doubled()
+}
+
+impl Trend {
+    /// Returns the confidence interval of the slope from the ranks of the pairwise slopes (Sen 1968); `None` if all
+    /// observations are equal.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::InvalidLevel`] unless `0 < level < 1`.
+    pub fn slope_interval(&self, level: f64) -> Result<Option<Interval>, StatsError> {
+        let z = normal_isf(0.5 * alpha_of(level)?)?;
+        if self.variance == 0.0 {
+            return Ok(None);
+        }
+        let pairs = self.slopes.len() as f64;
+        let reach = z * self.variance.sqrt();
+        let lower = ((0.5 * (pairs - reach)).round_ties_even() - 1.0).max(0.0) as usize;
+        let upper = (0.5 * (pairs + reach)).round_ties_even().min(pairs - 1.0) as usize;
+        Ok(Some(Interval { lower: self.slopes[lower], upper: self.slopes[upper], level }))
+    }
+}

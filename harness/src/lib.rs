@@ -33,3 +33,9 @@ pub mod measure;
 
 #[cfg(feature = "app")]
 pub mod store;
+
+#[cfg(feature = "app")]
+pub mod analyse;
+
+#[cfg(feature = "app")]
+pub mod decide;

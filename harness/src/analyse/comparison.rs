@@ -1,0 +1,162 @@
+use super::Samples;
+use crate::prereg::{Arm, Metric};
+use crate::stats::{
+    CliffsDelta, EffectSize, Interval, MannWhitney, Moments, RankMethod, Ratio, Sample, StatsError, Welch,
+    cliffs_delta, effect_size_of_moments, mann_whitney, ratio_of_moments, welch_of_moments,
+};
+use crate::vocab::{Cell, Direction, Margin, Unit};
+use std::fmt;
+
+/// A treatment against a control in one metric and cell. Differences are treatment minus control.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which way it improves.
+    pub better: Direction,
+    /// The cell; may be empty.
+    pub cell: String,
+    /// The arm in question.
+    pub treatment: String,
+    /// What it is compared with.
+    pub control: String,
+    /// The numbers; undefined with fewer than two samples in an arm.
+    pub statistics: Result<Statistics, Undefined>,
+}
+
+/// The numbers of a comparison. What depends on a level is computed when asked for.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    /// n, mean and deviation of the treatment.
+    pub treatment: Moments,
+    /// n, mean and deviation of the control.
+    pub control: Moments,
+    /// Welch's t.
+    pub welch: Welch,
+    /// Ratio of the means; an error for a control of mean zero.
+    pub ratio: Result<Ratio, StatsError>,
+    /// Cohen's d and its kin.
+    pub effect: EffectSize,
+    /// Dominance.
+    pub delta: CliffsDelta,
+    /// Mann and Whitney's U.
+    pub mann_whitney: MannWhitney,
+}
+
+/// A number that does not exist, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undefined(pub String);
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "undefined: {}", self.0)
+    }
+}
+
+impl From<StatsError> for Undefined {
+    fn from(error: StatsError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// How much better the treatment is: positive is an improvement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// The estimate: a share of the control's mean, or an amount in the metric's unit.
+    pub value: f64,
+    /// Its interval. A single point when neither arm varies.
+    pub interval: Interval,
+}
+
+impl Comparison {
+    /// The gain as the kind of `margin` counts it, with its interval at `level`.
+    pub fn gain(&self, margin: Margin, level: f64) -> Result<Gain, Undefined> {
+        match margin {
+            Margin::Relative(_) => self.relative_gain(level),
+            Margin::Absolute(_) => self.absolute_gain(level),
+        }
+    }
+
+    /// The gain as a share of the control's mean, with its interval by Fieller's method.
+    pub fn relative_gain(&self, level: f64) -> Result<Gain, Undefined> {
+        let statistics = self.statistics.as_ref().map_err(Clone::clone)?;
+        let ratio = statistics.ratio.as_ref().map_err(|it| Undefined::from(*it))?;
+        // A share of the magnitude: below zero, a ratio turns the sign.
+        let sign = statistics.control.mean().signum();
+        let value = self.better.gain(ratio.relative_difference);
+        let interval = match ratio.fieller(level)? {
+            None => Interval { lower: value, upper: value, level },
+            Some(fieller) => match fieller.change.interval(level) {
+                Some(it) => self.oriented(it.lower * sign, it.upper * sign, level),
+                None => return Err(Undefined("the control's mean cannot be told from zero".to_owned())),
+            },
+        };
+        Ok(Gain { value, interval })
+    }
+
+    /// The gain in the metric's unit, with its interval by Welch's method.
+    pub fn absolute_gain(&self, level: f64) -> Result<Gain, Undefined> {
+        let statistics = self.statistics.as_ref().map_err(Clone::clone)?;
+        let value = self.better.gain(statistics.welch.difference);
+        let interval = match statistics.welch.interval(level)? {
+            None => Interval { lower: value, upper: value, level },
+            Some(it) => self.oriented(it.lower, it.upper, level),
+        };
+        Ok(Gain { value, interval })
+    }
+
+    /// How many times the treatment's mean is contained in the control's: "49 times as fast" for a time.
+    pub fn times(&self) -> Option<f64> {
+        self.statistics.as_ref().ok()?.ratio.as_ref().ok()?.inverse()
+    }
+
+    fn oriented(&self, a: f64, b: f64, level: f64) -> Interval {
+        let (a, b) = (self.better.gain(a), self.better.gain(b));
+        Interval { lower: a.min(b), upper: a.max(b), level }
+    }
+}
+
+impl Statistics {
+    fn of(treatment: &Sample, control: &Sample) -> Result<Self, StatsError> {
+        let (t, c) = (Moments::of(treatment)?, Moments::of(control)?);
+        Ok(Self {
+            treatment: t,
+            control: c,
+            welch: welch_of_moments(&t, &c)?,
+            ratio: ratio_of_moments(&t, &c),
+            effect: effect_size_of_moments(&t, &c),
+            delta: cliffs_delta(treatment, control),
+            mann_whitney: mann_whitney(treatment, control, RankMethod::Auto)?,
+        })
+    }
+
+    /// Cohen's d; undefined when neither arm varies.
+    pub fn cohens_d(&self) -> Result<f64, Undefined> {
+        let standardized = self.effect.standardized.as_ref();
+        standardized.map(|it| it.cohens_d).ok_or_else(|| StatsError::ZeroVarianceBoth.into())
+    }
+}
+
+pub(super) fn compare(
+    samples: &Samples,
+    metric: &Metric,
+    cell: &Cell,
+    treatment: &Arm,
+    control: &Arm,
+) -> Comparison {
+    let cell = cell.to_string();
+    let sample = |arm: &Arm| Sample::new(samples.values(&metric.name, &cell, &arm.name));
+    let statistics =
+        sample(treatment).and_then(|t| Statistics::of(&t, &sample(control)?)).map_err(Undefined::from);
+    Comparison {
+        metric: metric.name.clone(),
+        unit: metric.unit,
+        better: metric.better,
+        cell,
+        treatment: treatment.name.clone(),
+        control: control.name.clone(),
+        statistics,
+    }
+}

@@ -1,0 +1,61 @@
+//! What the samples of a run say: a summary of every arm, a comparison of every pair, and the reservations
+//! that belong to them. Pure: from a registration and a stored run, without clock and locale.
+
+mod caveat;
+mod comparison;
+mod gap;
+mod samples;
+mod summary;
+
+pub use caveat::{Caveat, Place};
+pub use comparison::{Comparison, Gain, Statistics, Undefined};
+pub use gap::Gap;
+pub use samples::Samples;
+pub use summary::ArmSummary;
+
+use crate::prereg::Prereg;
+use crate::store::RunData;
+use crate::vocab::Role;
+
+/// Everything that is computed from a run before its rule is applied.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// Every metric, cell and arm that has samples, in this order, each as registered.
+    pub arms: Vec<ArmSummary>,
+    /// Every metric and cell of every treatment against every control, whether registered or not.
+    pub comparisons: Vec<Comparison>,
+    /// Every metric and cell of the sham arm against the control.
+    pub sham: Vec<Comparison>,
+    /// Samples that the registration asks for and the run does not have.
+    pub gaps: Vec<Gap>,
+    /// What a reader must know before trusting the numbers.
+    pub caveats: Vec<Caveat>,
+}
+
+/// Analyses a run of `prereg`.
+pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
+    let samples = Samples::of(run);
+    let arms = summary::arms(prereg, &samples);
+    let controls = || prereg.arms.iter().filter(|it| it.role == Role::Control);
+    let of_role = |role: Role| {
+        let mut comparisons = Vec::new();
+        for metric in &prereg.metrics {
+            for cell in prereg.cells() {
+                for treatment in prereg.arms.iter().filter(|it| it.role == role) {
+                    for control in controls() {
+                        comparisons.push(comparison::compare(&samples, metric, &cell, treatment, control));
+                    }
+                }
+            }
+        }
+        comparisons
+    };
+    let caveats = caveat::caveats(prereg, run, &samples);
+    Analysis {
+        comparisons: of_role(Role::Treatment),
+        sham: of_role(Role::Sham),
+        gaps: gap::gaps(prereg, &samples),
+        arms,
+        caveats,
+    }
+}

@@ -1,1 +1,36 @@
-//! A persistent trie.
+//! A persistent trie over bytes or chars.
+//!
+//! A trie lives in memory, a checkpoint writes all of it to an immutable, checksummed image in one atomic step, and
+//! opening makes the image usable again: *eagerly*, by making a heap node of every node in it, or *lazily*, by
+//! reading it in place and making heap nodes of those that are accessed.
+//!
+//! ```
+//! use engine::{CharTrie, LoadStrategy};
+//!
+//! # fn main() -> engine::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a scratch folder");
+//! # let path = folder.path().join("cities.trie");
+//! let mut trie = CharTrie::<u64>::new();
+//! trie.insert("東京", 14)?;
+//! trie.insert("東大阪", 1)?;
+//! trie.insert("京都", 2)?;
+//! trie.checkpoint(&path)?;
+//!
+//! let trie = CharTrie::<u64>::open(&path, LoadStrategy::Lazy)?;
+//! assert_eq!(trie.get("東京")?, Some(14));
+//! let east: Vec<String> = trie.prefix("東").map(|entry| entry.map(|(key, _)| key)).collect::<Result<_, _>>()?;
+//! assert_eq!(east, ["東京", "東大阪"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Modules, in reading order: [`symbol`] what keys are made of, [`format`](mod@format) the bytes of a file, [`trie`] the trie,
+//! and [`Error`] what can go wrong. The engine reads no clock and no environment variable and prints nothing.
+
+mod error;
+pub mod format;
+pub mod symbol;
+pub mod trie;
+
+pub use error::{Error, Result};
+pub use trie::{ByteTrie, CharTrie, LoadStrategy, OpenOptions, Trie};

@@ -1,0 +1,19 @@
+#![doc = include_str!("../../FORMAT.md")]
+
+mod checksum;
+mod fault;
+mod header;
+mod map;
+mod replace;
+mod section;
+mod storage;
+
+pub use fault::FaultStorage;
+pub use header::{HEADER_LEN, MAGIC, NEWEST_VERSION};
+pub use storage::{Disk, Storage, StorageFile};
+
+pub(crate) use checksum::{PageGrid, Pages, crc32};
+pub(crate) use header::Header;
+pub(crate) use map::Bytes;
+pub(crate) use replace::{Target, publish};
+pub(crate) use section::{ENTRY_LEN, Section, SectionId, Table};

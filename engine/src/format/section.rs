@@ -1,0 +1,226 @@
+//! The section table: what lies where in a file.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::checksum::crc32;
+use super::header::{HEADER_LEN, Header, u16_at, u32_at, u64_at};
+use crate::error::{Error, Result};
+
+/// Bytes an entry of the table.
+pub(crate) const ENTRY_LEN: usize = 32;
+
+/// Sections start at multiples of this.
+const ALIGN: u64 = 64;
+
+/// More sections than any file has; bounds what a damaged count can ask for.
+const MAX_SECTIONS: u32 = 64;
+
+/// A reader that does not know the section must refuse the file.
+const FLAG_REQUIRED: u16 = 1;
+
+/// The section is covered by page checksums; its own checksum is zero.
+const FLAG_PAGED: u16 = 2;
+
+/// A section this build knows. The numbers of later ones are reserved in `FORMAT.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum SectionId {
+    /// Nodes of a trie.
+    Trie = 1,
+    /// Checksums of the pages of all other sections.
+    PageCrc = 15,
+}
+
+/// One entry of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    id: u16,
+    flags: u16,
+    off: u64,
+    len: u64,
+    crc: u32,
+}
+
+impl Section {
+    /// A required section that is covered by page checksums.
+    pub(crate) fn paged(id: SectionId, span: Range<u64>) -> Self {
+        Self {
+            id: id as u16,
+            flags: FLAG_REQUIRED | FLAG_PAGED,
+            off: span.start,
+            len: span.end - span.start,
+            crc: 0,
+        }
+    }
+
+    /// A required section with its own checksum.
+    pub(crate) fn whole(id: SectionId, off: u64, bytes: &[u8]) -> Self {
+        Self { id: id as u16, flags: FLAG_REQUIRED, off, len: bytes.len() as u64, crc: crc32(bytes) }
+    }
+
+    /// Its bytes in the file.
+    pub(crate) fn span(&self) -> Range<u64> {
+        self.off..self.off + self.len
+    }
+
+    pub(crate) fn encode(&self) -> [u8; ENTRY_LEN] {
+        let mut out = [0; ENTRY_LEN];
+        let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, &self.id.to_le_bytes());
+        put(2, &self.flags.to_le_bytes());
+        put(4, &(ALIGN as u16).to_le_bytes());
+        put(8, &self.off.to_le_bytes());
+        put(16, &self.len.to_le_bytes());
+        put(24, &self.crc.to_le_bytes());
+        out
+    }
+}
+
+/// The decoded table of a file.
+#[derive(Debug)]
+pub(crate) struct Table {
+    sections: Vec<Section>,
+}
+
+impl Table {
+    /// Decodes and checks the table that `header` announces: checksum, order, bounds, flags, and the checksums of
+    /// the sections that are not covered by pages. Every section then lies inside `file`.
+    pub(crate) fn decode(header: &Header, file: &[u8], path: &Path) -> Result<Self> {
+        let corrupt = |offset: usize, reason: String| Error::corrupt(path, offset as u64, reason);
+        if header.section_count > MAX_SECTIONS {
+            return Err(corrupt(
+                48,
+                format!("{} sections are more than {MAX_SECTIONS}", header.section_count),
+            ));
+        }
+        let end = HEADER_LEN + header.section_count as usize * ENTRY_LEN;
+        let Some(table) = file.get(HEADER_LEN..end) else {
+            return Err(corrupt(file.len(), "the file ends inside the section table".to_owned()));
+        };
+        if crc32(table) != header.table_crc {
+            return Err(corrupt(HEADER_LEN, "the checksum of the section table does not match".to_owned()));
+        }
+        let mut sections = Vec::with_capacity(header.section_count as usize);
+        let mut free = end as u64;
+        for (index, entry) in table.chunks_exact(ENTRY_LEN).enumerate() {
+            let at = HEADER_LEN + index * ENTRY_LEN;
+            let section = Section {
+                id: u16_at(entry, 0),
+                flags: u16_at(entry, 2),
+                off: u64_at(entry, 8),
+                len: u64_at(entry, 16),
+                crc: u32_at(entry, 24),
+            };
+            let inside = section.off.checked_add(section.len).is_some_and(|end| end <= header.file_len);
+            // Only padding may lie between sections, or bytes would go unchecked.
+            if !inside || section.off != free.next_multiple_of(ALIGN) {
+                return Err(corrupt(
+                    at + 8,
+                    format!("section `{}` is not where the one before it ends", section.id),
+                ));
+            }
+            if index == 0 && file[end..section.off as usize].iter().any(|&byte| byte != 0) {
+                return Err(corrupt(end, "padding after the section table is not zero".to_owned()));
+            }
+            free = section.span().end;
+            check_flags(&section, at, path)?;
+            let bytes = &file[section.off as usize..free as usize];
+            if section.flags & FLAG_PAGED == 0 && crc32(bytes) != section.crc {
+                let reason = format!("the checksum of section `{}` does not match", section.id);
+                return Err(Error::corrupt(path, section.off, reason));
+            }
+            sections.push(section);
+        }
+        if free != header.file_len {
+            return Err(Error::corrupt(path, free, "bytes after the last section"));
+        }
+        Ok(Self { sections })
+    }
+
+    /// The section of that id, which every file of its kind must have.
+    pub(crate) fn find(&self, id: SectionId, path: &Path) -> Result<Range<u64>> {
+        let section = self.sections.iter().find(|section| section.id == id as u16);
+        section.map(Section::span).ok_or_else(|| {
+            Error::corrupt(path, HEADER_LEN as u64, format!("section `{}` is missing", id as u16))
+        })
+    }
+}
+
+fn check_flags(section: &Section, at: usize, path: &Path) -> Result<()> {
+    let unsupported = |offset: usize, found| {
+        Err(Error::Unsupported { path: path.to_owned(), offset: offset as u64, found })
+    };
+    let known = [SectionId::Trie as u16, SectionId::PageCrc as u16].contains(&section.id);
+    if !known && section.flags & FLAG_REQUIRED != 0 {
+        return unsupported(at, format!("required section `{}`", section.id));
+    }
+    if section.flags & !(FLAG_REQUIRED | FLAG_PAGED) != 0 {
+        return unsupported(at + 2, format!("section flags `{}`", section.flags));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::KeyKind;
+
+    /// A file of a trie section of 40 bytes, one more section, and the page checksums.
+    fn file(extra: Section) -> (Header, Vec<u8>) {
+        let sections = [Section::paged(SectionId::Trie, 192..232), extra];
+        let table: Vec<u8> = sections.iter().flat_map(Section::encode).collect();
+        let header = Header {
+            key_kind: KeyKind::Bytes,
+            value_width: 0,
+            file_len: 264,
+            key_count: 0,
+            created_seq: 0,
+            node_count: 0,
+            root: 0,
+            section_count: 2,
+            table_crc: crc32(&table),
+        };
+        let mut file = header.encode().to_vec();
+        file.extend(table);
+        file.resize(264, 0);
+        (header, file)
+    }
+
+    fn decode(extra: Section) -> Result<Table> {
+        let (mut header, mut bytes) = file(extra);
+        // The table ends at 128, so the first section starts there.
+        header.section_count = 2;
+        let first = Section::paged(SectionId::Trie, 128..168).encode();
+        bytes[64..96].copy_from_slice(&first);
+        header.table_crc = crc32(&bytes[64..128]);
+        Table::decode(&header, &bytes, Path::new("x"))
+    }
+
+    #[test]
+    fn optional_sections_of_later_builds_are_skipped() {
+        let later = Section { id: 900, flags: FLAG_PAGED, off: 192, len: 72, crc: 0 };
+        let table = decode(later.clone()).unwrap();
+        assert_eq!(table.find(SectionId::Trie, Path::new("x")).unwrap(), 128..168);
+        assert!(table.find(SectionId::PageCrc, Path::new("x")).is_err());
+        let required = decode(Section { flags: FLAG_REQUIRED | FLAG_PAGED, ..later });
+        assert!(matches!(required, Err(Error::Unsupported { offset: 96, .. })), "{required:?}");
+    }
+
+    #[test]
+    fn sections_out_of_place_are_refused() {
+        for (off, len) in
+            [(128, 72), (192, 73), (192, 71), (256, 8), (192, u64::MAX), (u64::MAX - 63, 64), (200, 64)]
+        {
+            let refused = decode(Section { id: 900, flags: FLAG_PAGED, off, len, crc: 0 });
+            assert!(matches!(refused, Err(Error::Corrupt { .. })), "{off} {len} {refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_section_without_pages_has_its_own_checksum() {
+        let good = Section { id: 900, flags: 0, off: 192, len: 72, crc: crc32(&[0; 72]) };
+        assert!(decode(good.clone()).is_ok());
+        assert!(decode(Section { crc: 0, ..good }).is_err());
+    }
+}

@@ -1,0 +1,231 @@
+//! A leaf bucket: up to 16 keys that end below one edge, in one block of bytes.
+//!
+//! ```text
+//! 0   prefix_len u32   what all its keys have in common
+//! 4   n u8             entries, 1..=16
+//! 5   tails_len u8
+//! 8   fingerprints     16 bytes, one an entry
+//! 24  ends             n bytes: where each tail ends in `tails`
+//!     values           n * width bytes
+//!     prefix           prefix_len bytes
+//!     tails            tails_len bytes, in the order of the keys
+//! ```
+
+use super::blob::Blob;
+use super::fan::equal_flags;
+use super::fingerprint::fingerprint;
+
+/// Most entries of a bucket.
+pub(super) const MAX_ENTRIES: usize = 16;
+
+/// Most bytes the tails of a bucket can have together.
+pub(super) const MAX_TAILS: usize = 255;
+
+const FINGERPRINTS: usize = 8;
+const ENDS: usize = 24;
+
+/// A key below some edge, and its value.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'a> {
+    pub(super) suffix: &'a [u8],
+    pub(super) value: &'a [u8],
+}
+
+/// The parts that a bucket is made from, in the heap or in an image.
+pub(super) struct Parts<'a> {
+    pub(super) fingerprints: &'a [u8],
+    pub(super) ends: &'a [u8],
+    pub(super) values: &'a [u8],
+    pub(super) prefix: &'a [u8],
+    pub(super) tails: &'a [u8],
+}
+
+/// A bucket that nobody else knows.
+pub(super) struct Bucket(Blob);
+
+/// A bucket in a slot.
+#[derive(Clone, Copy)]
+pub(super) struct BucketRef<'a>(&'a [u8]);
+
+impl Bucket {
+    /// A bucket of parts that fit together.
+    pub(super) fn new(parts: &Parts) -> Self {
+        let mut blob = Blob::zeroed(
+            ENDS + parts.ends.len() + parts.values.len() + parts.prefix.len() + parts.tails.len(),
+        );
+        let bytes = blob.bytes_mut();
+        bytes[..4].copy_from_slice(&(parts.prefix.len() as u32).to_le_bytes());
+        bytes[4] = parts.ends.len() as u8;
+        bytes[5] = parts.tails.len() as u8;
+        bytes[FINGERPRINTS..FINGERPRINTS + parts.fingerprints.len()].copy_from_slice(parts.fingerprints);
+        let mut at = ENDS;
+        for part in [parts.ends, parts.values, parts.prefix, parts.tails] {
+            bytes[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        Self(blob)
+    }
+
+    /// A bucket of sorted entries, if they fit into one.
+    pub(super) fn pack(entries: &[Entry]) -> Option<Self> {
+        let shared = common(entries);
+        if !fits(entries.len(), entries.iter().map(|entry| entry.suffix.len()).sum(), shared) {
+            return None;
+        }
+        let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; MAX_ENTRIES]);
+        let (mut tails, mut values) = (Vec::with_capacity(MAX_TAILS), Vec::with_capacity(MAX_ENTRIES * 8));
+        for (index, entry) in entries.iter().enumerate() {
+            let tail = &entry.suffix[shared..];
+            tails.extend_from_slice(tail);
+            values.extend_from_slice(entry.value);
+            prints[index] = fingerprint(tail);
+            ends[index] = tails.len() as u8;
+        }
+        Some(Self::new(&Parts {
+            fingerprints: &prints[..entries.len()],
+            ends: &ends[..entries.len()],
+            values: &values,
+            prefix: &entries[0].suffix[..shared],
+            tails: &tails,
+        }))
+    }
+
+    pub(super) fn from_blob(blob: Blob) -> Self {
+        Self(blob)
+    }
+
+    pub(super) fn into_blob(self) -> Blob {
+        self.0
+    }
+}
+
+/// Whether `n` keys of `len` bytes together, of which each has the first `shared` in common, make a bucket.
+pub(super) fn fits(n: usize, len: usize, shared: usize) -> bool {
+    n <= MAX_ENTRIES && len - n * shared <= MAX_TAILS
+}
+
+/// How many bytes sorted entries have in common.
+pub(super) fn common(entries: &[Entry]) -> usize {
+    match entries {
+        [first, .., last] => common_len(first.suffix, last.suffix),
+        [only] => only.suffix.len(),
+        [] => 0,
+    }
+}
+
+/// How many bytes two keys have in common.
+pub(super) fn common_len(a: &[u8], b: &[u8]) -> usize {
+    let words = a.chunks_exact(16).zip(b.chunks_exact(16)).take_while(|(a, b)| a == b).count() * 16;
+    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
+}
+
+impl<'a> BucketRef<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        usize::from(self.0[4])
+    }
+
+    #[inline]
+    fn prefix_at(self, width: usize) -> usize {
+        ENDS + self.len() * (1 + width)
+    }
+
+    #[inline]
+    pub(super) fn prefix(self, width: usize) -> &'a [u8] {
+        let len = u32::from_le_bytes([self.0[0], self.0[1], self.0[2], self.0[3]]) as usize;
+        let at = self.prefix_at(width);
+        &self.0[at..at + len]
+    }
+
+    /// The tail of entry `index`: its key after the prefix.
+    #[inline]
+    pub(super) fn tail(self, index: usize) -> &'a [u8] {
+        let tails = &self.0[self.0.len() - usize::from(self.0[5])..];
+        let start = if index == 0 { 0 } else { usize::from(self.0[ENDS + index - 1]) };
+        &tails[start..usize::from(self.0[ENDS + index])]
+    }
+
+    /// Where the value of entry `index` is.
+    #[inline]
+    fn value_at(self, index: usize, width: usize) -> usize {
+        ENDS + self.len() + index * width
+    }
+
+    #[inline]
+    pub(super) fn value(self, index: usize, width: usize) -> &'a [u8] {
+        let at = self.value_at(index, width);
+        &self.0[at..at + width]
+    }
+
+    /// The entry whose key is `suffix`.
+    #[inline]
+    pub(super) fn find(self, suffix: &[u8], width: usize) -> Option<usize> {
+        let tail = suffix.strip_prefix(self.prefix(width))?;
+        let print = fingerprint(tail);
+        for half in [0, 8] {
+            let mut flags = equal_flags(&self.0[FINGERPRINTS + half..], print);
+            while flags != 0 {
+                let index = half + flags.trailing_zeros() as usize / 8;
+                if index < self.len() && self.tail(index) == tail {
+                    return Some(index);
+                }
+                flags &= flags - 1;
+            }
+        }
+        None
+    }
+
+    pub(super) fn parts(self, width: usize) -> Parts<'a> {
+        let n = self.len();
+        Parts {
+            fingerprints: &self.0[FINGERPRINTS..FINGERPRINTS + n],
+            ends: &self.0[ENDS..ENDS + n],
+            values: &self.0[ENDS + n..ENDS + n + n * width],
+            prefix: self.prefix(width),
+            tails: &self.0[self.0.len() - usize::from(self.0[5])..],
+        }
+    }
+
+    /// The bucket with one more entry, if it still fits: its key starts with the prefix and is new.
+    pub(super) fn with(self, tail: &[u8], value: &[u8]) -> Option<Bucket> {
+        let (n, width) = (self.len(), value.len());
+        let old = self.parts(width);
+        if n == MAX_ENTRIES || old.tails.len() + tail.len() > MAX_TAILS {
+            return None;
+        }
+        let index = (0..n).position(|index| self.tail(index) > tail).unwrap_or(n);
+        let mut blob = Blob::zeroed(self.0.len() + 1 + width + tail.len());
+        let bytes = blob.bytes_mut();
+        bytes[..FINGERPRINTS].copy_from_slice(&self.0[..FINGERPRINTS]);
+        bytes[4] += 1;
+        bytes[5] += tail.len() as u8;
+        splice(&mut bytes[FINGERPRINTS..][..=n], old.fingerprints, index, &[fingerprint(tail)]);
+        let start = if index == 0 { 0 } else { old.ends[index - 1] };
+        let ends = &mut bytes[ENDS..][..=n];
+        splice(ends, old.ends, index, &[start]);
+        ends[index..].iter_mut().for_each(|end| *end += tail.len() as u8);
+        let mut rest = &mut bytes[ENDS + n + 1..];
+        splice(&mut rest[..(n + 1) * width], old.values, index * width, value);
+        rest = &mut rest[(n + 1) * width..];
+        rest[..old.prefix.len()].copy_from_slice(old.prefix);
+        splice(&mut rest[old.prefix.len()..], old.tails, usize::from(start), tail);
+        Some(Bucket(blob))
+    }
+}
+
+/// Sets the value of entry `index` of a bucket.
+pub(super) fn set_value(bucket: &mut [u8], index: usize, value: &[u8]) {
+    let at = BucketRef(bucket).value_at(index, value.len());
+    bucket[at..at + value.len()].copy_from_slice(value);
+}
+
+/// Writes `old` with `new` put in at `at`.
+fn splice(out: &mut [u8], old: &[u8], at: usize, new: &[u8]) {
+    out[..at].copy_from_slice(&old[..at]);
+    out[at..at + new.len()].copy_from_slice(new);
+    out[at + new.len()..].copy_from_slice(&old[at..]);
+}

@@ -1,0 +1,262 @@
+//! A persistent trie: adaptive nodes on the heap, materialised from an immutable image.
+//!
+//! A [`Trie`] lives in memory. [`Trie::checkpoint`] writes everything to an image file in one atomic step, and
+//! [`Trie::open`] makes it usable again, at once or bit by bit as its [`LoadStrategy`] says. Later changes stay in
+//! memory until the next checkpoint; the file is never changed in place.
+//!
+//! On the heap a trie has inner nodes of four sizes and, below them, leaf buckets of up to 16 keys. A lookup costs
+//! one step an inner node (at most one a key byte, few in practice) and one bucket.
+
+mod blob;
+mod bucket;
+mod cursor;
+mod fan;
+mod fingerprint;
+mod image;
+mod inner;
+mod iter;
+mod options;
+mod slot;
+mod split;
+mod tree;
+mod value;
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use iter::Iter;
+pub use options::{Backing, LoadStrategy, OpenOptions, Verify};
+pub use value::Value;
+
+use crate::error::{Error, Result};
+use crate::format::{self, Disk, Storage, Target};
+use crate::symbol::Symbol;
+use cursor::Cursor;
+use image::{Entries, Image};
+use tree::{Tree, fan_of};
+
+/// The longest key there can be, in bytes.
+pub const MAX_KEY_LEN: usize = u32::MAX as usize;
+
+/// A trie over bytes.
+pub type ByteTrie<V = u64> = Trie<u8, V>;
+
+/// A trie over chars: keys are `str`, stored as UTF-8.
+pub type CharTrie<V = u64> = Trie<char, V>;
+
+/// A map from keys to values in the byte order of the keys.
+///
+/// Lookups take `&self` and may run on many threads at once, also while nodes are being materialised. Every access
+/// returns a [`Result`], because an access to a lazily opened trie may be the first to touch a damaged page; a trie
+/// that was made in memory or opened eagerly never answers [`Error::Corrupt`] to a lookup.
+pub struct Trie<K, V> {
+    tree: Tree,
+    /// Nodes that were materialised from an image that is no longer needed.
+    materialised: u64,
+    /// `created_seq` of the last image that was written or opened.
+    seq: AtomicU64,
+    types: PhantomData<fn() -> (K, V)>,
+}
+
+impl<K: Symbol, V: Value> Default for Trie<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Symbol, V: Value> Trie<K, V> {
+    const WIDTH: usize = {
+        assert!(V::WIDTH == 0 || V::WIDTH == 4 || V::WIDTH == 8, "values have 0, 4 or 8 bytes");
+        V::WIDTH as usize
+    };
+
+    /// An empty trie in memory.
+    pub fn new() -> Self {
+        Self::of(Tree::new(Self::WIDTH), 0, 0)
+    }
+
+    fn of(tree: Tree, materialised: u64, seq: u64) -> Self {
+        Self { tree, materialised, seq: AtomicU64::new(seq), types: PhantomData }
+    }
+
+    /// An empty trie, and an image of it at `path`, where nothing may exist yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if there is something at `path`, which is then left as it is, or if the image cannot be written.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let trie = Self::new();
+        trie.publish(&Disk, path.as_ref(), Target::New)?;
+        Ok(trie)
+    }
+
+    /// Opens the image at `path`. Never creates or changes a file.
+    ///
+    /// Lazily this takes the time of a few system calls and of reading the page checksums (a thousandth of the
+    /// image), eagerly time and memory in proportion to the image.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::NotAFile`], [`Error::Foreign`], [`Error::Version`], [`Error::Unsupported`],
+    /// [`Error::KeyKind`], [`Error::ValueWidth`] or [`Error::Corrupt`], as their names say. Damage of the header,
+    /// of the section table and of the page checksums is always found here; damage of a page is found here with
+    /// [`LoadStrategy::Eager`] or [`Verify::Full`], and else by the first access to it.
+    pub fn open(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
+        let OpenOptions { strategy, verify, backing } = options.into();
+        let eager = strategy == LoadStrategy::Eager;
+        // All pages will be needed, and in one go they are verified fastest.
+        let verify = if eager { Verify::Full } else { verify };
+        let image = Image::open(path.as_ref(), K::KIND, V::WIDTH, backing, verify)?;
+        let (len, seq) = (image.header().key_count, image.header().created_seq);
+        let root = image.root();
+        let mut trie = Self::of(Tree { root, image: Some(image), width: Self::WIDTH, len }, 0, seq);
+        if eager {
+            trie.materialise_all()?;
+        }
+        Ok(trie)
+    }
+
+    /// Materialises every node, checks that they are as many as the header says, and lets go of the image.
+    fn materialise_all(&mut self) -> Result<()> {
+        let mut keys = 0;
+        let mut pending = vec![&self.tree.root];
+        while let Some(slot) = pending.pop() {
+            let Some(node) = self.tree.resolve(slot)? else { continue };
+            match node {
+                slot::NodeRef::Bucket(bucket) => keys += bucket.len() as u64,
+                inner => {
+                    keys += u64::from(tree::head_of(inner).is_some_and(|head| head.value.is_some()));
+                    let mut from = 0;
+                    while let Some((edge, child)) = fan_of(inner).and_then(|fan| fan.next(from)) {
+                        pending.push(child);
+                        from = usize::from(edge) + 1;
+                    }
+                }
+            }
+        }
+        let Some(image) = self.tree.image.take() else { return Ok(()) };
+        self.materialised = image.materialised();
+        if keys != self.tree.len || self.materialised != u64::from(image.header().node_count) {
+            let reason = format!("the header promises {} keys and the nodes hold {keys}", self.tree.len);
+            return Err(Error::corrupt(image.path(), 24, reason));
+        }
+        Ok(())
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the trie was opened lazily and a node on the way is damaged.
+    #[inline]
+    pub fn get(&self, key: &K::Key) -> Result<Option<V>> {
+        Ok(self.tree.get(K::bytes(key))?.map(V::decode))
+    }
+
+    /// Whether `key` is in the trie.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    #[inline]
+    pub fn contains(&self, key: &K::Key) -> Result<bool> {
+        Ok(self.tree.get(K::bytes(key))?.is_some())
+    }
+
+    /// Sets the value of `key` and returns the one it had.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyTooLong`] above [`MAX_KEY_LEN`]; [`Error::Corrupt`] as for [`get`](Self::get). The trie is then
+    /// unchanged.
+    pub fn insert(&mut self, key: &K::Key, value: V) -> Result<Option<V>> {
+        let key = K::bytes(key);
+        if key.len() > MAX_KEY_LEN {
+            return Err(Error::KeyTooLong { len: key.len(), limit: MAX_KEY_LEN });
+        }
+        let mut bytes = [0; 8];
+        value.encode(&mut bytes[..Self::WIDTH]);
+        let old = self.tree.insert(key, &bytes[..Self::WIDTH])?;
+        Ok(old.map(|old| V::decode(&old[..Self::WIDTH])))
+    }
+
+    /// Removes `key` and returns the value it had.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] as for [`get`](Self::get). The trie is then unchanged.
+    pub fn remove(&mut self, key: &K::Key) -> Result<Option<V>> {
+        let old = self.tree.remove(K::bytes(key))?;
+        Ok(old.map(|old| V::decode(&old[..Self::WIDTH])))
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> u64 {
+        self.tree.len
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.tree.len == 0
+    }
+
+    /// All entries in the byte order of their keys. Materialises the nodes it comes to.
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter::new(Ok(Cursor::new(&self.tree)))
+    }
+
+    /// The entries whose keys start with `prefix`, in the byte order of their keys; with an empty prefix, all.
+    pub fn prefix(&self, prefix: &K::Key) -> Iter<'_, K, V> {
+        Iter::new(Cursor::below(&self.tree, K::bytes(prefix)))
+    }
+
+    /// How many nodes were materialised from the image this trie was opened from: none for a trie made in memory,
+    /// all after eager opening, those that were accessed so far after lazy opening.
+    pub fn materialised_nodes(&self) -> u64 {
+        self.tree.image.as_ref().map_or(self.materialised, Image::materialised)
+    }
+
+    /// Writes everything to an image at `path`, replacing what is there in one step.
+    ///
+    /// The bytes depend on the entries, the key kind, the value width and the number of checkpoints before, not on
+    /// the order of inserts. Reads, hence materialises, everything; holds the keys and the image in memory meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if something cannot be written: the file at `path` is then the old one, whole, unless it was
+    /// the sync of the directory that failed. [`Error::ImageTooLarge`], and [`Error::Corrupt`] as for
+    /// [`get`](Self::get), before anything is written.
+    pub fn checkpoint(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.checkpoint_to(&Disk, path)
+    }
+
+    /// As [`checkpoint`](Self::checkpoint), to another storage than the disk.
+    ///
+    /// # Errors
+    ///
+    /// As for [`checkpoint`](Self::checkpoint).
+    pub fn checkpoint_to(&self, storage: &dyn Storage, path: impl AsRef<Path>) -> Result<()> {
+        self.publish(storage, path.as_ref(), Target::Replace)
+    }
+
+    fn publish(&self, storage: &dyn Storage, path: &Path, target: Target) -> Result<()> {
+        let mut entries = Entries::new(Self::WIDTH);
+        let mut cursor = Cursor::new(&self.tree);
+        while let Some(value) = cursor.advance()? {
+            entries.push(cursor.key(), value);
+        }
+        let seq = self.seq.fetch_add(1, Ordering::Relaxed) + 1;
+        let file = entries.encode(K::KIND, V::WIDTH, seq)?;
+        format::publish(storage, path, &file, target)
+    }
+}
+
+impl<'t, K: Symbol, V: Value> IntoIterator for &'t Trie<K, V> {
+    type Item = Result<(K::Owned, V)>;
+    type IntoIter = Iter<'t, K, V>;
+
+    fn into_iter(self) -> Iter<'t, K, V> {
+        self.iter()
+    }
+}

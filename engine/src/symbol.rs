@@ -4,6 +4,7 @@
 //! order is the order of their code points, and a prefix that is valid UTF-8 only ever matches at char boundaries.
 //! What differs is the type of a key and one byte in the header.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 /// Which keys a trie holds, as the header of its image says.
@@ -48,7 +49,7 @@ pub trait Symbol: 'static {
     /// A borrowed key: `[u8]` or `str`.
     type Key: ?Sized;
     /// An owned key, as iteration returns it: `Vec<u8>` or `String`.
-    type Owned;
+    type Owned: Borrow<Self::Key>;
     /// What the header says about keys of this symbol.
     const KIND: KeyKind;
 

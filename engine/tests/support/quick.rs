@@ -1,0 +1,42 @@
+//! A disk that promises no durability, for tests that checkpoint a thousand times.
+
+use std::io;
+use std::path::Path;
+
+use engine::format::{Disk, Storage, StorageFile};
+
+pub(crate) struct Quick;
+
+struct QuickFile(Box<dyn StorageFile>);
+
+impl Storage for Quick {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        Ok(Box::new(QuickFile(Disk.create(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.link(from, to)
+    }
+
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+}
+
+impl StorageFile for QuickFile {
+    fn write(&mut self, data: &[u8]) -> io::Result<()> {
+        self.0.write(data)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,6 +1,7 @@
 //! Every statistic against reference values made with arbitrary precision; see `golden/README.md`.
 
 mod golden {
+    mod cases;
     mod describe;
     mod distributions;
     mod effects;

@@ -31,6 +31,8 @@ mod multiplicity;
 mod outliers;
 mod p_value;
 mod power;
+#[cfg(test)]
+mod properties;
 mod quantile;
 mod rank_sum;
 mod ratio;

@@ -150,22 +150,15 @@ impl Moments {
 
     /// Returns `mean(self) - mean(other)` without rounding either mean first.
     pub fn difference(&self, other: &Self) -> f64 {
+        // The terms are paired, so that exchanging the means turns the sign of each of them and of the result.
         let scale = 0.25 * scale_for(self.pivot.abs().max(other.pivot.abs()));
-        let (a, b) = (self.pivot * scale, -other.pivot * scale);
-        let pivots = a + b;
-        let b_share = pivots - a;
-        let pivot_error = (a - (pivots - b_share)) + (b - b_share);
+        let (pivots, pivot_error) = exact_difference(self.pivot * scale, other.pivot * scale);
+        let (offsets, offset_error) = exact_difference(self.offset * scale, other.offset * scale);
+        let errors = pivot_error + offset_error + (self.offset_error - other.offset_error) * scale;
         let mut sum = Sum::default();
-        for term in [
-            pivots,
-            self.offset * scale,
-            -other.offset * scale,
-            pivot_error,
-            self.offset_error * scale,
-            -other.offset_error * scale,
-        ] {
-            sum.add(term);
-        }
+        sum.add(pivots);
+        sum.add(offsets);
+        sum.add(errors);
         sum.value() / scale
     }
 
@@ -178,6 +171,13 @@ impl Moments {
     pub(super) fn size(&self) -> f64 {
         self.n as f64
     }
+}
+
+/// Returns `a - b` as a rounded number and what rounding took from it (Knuth 1969).
+fn exact_difference(a: f64, b: f64) -> (f64, f64) {
+    let difference = a - b;
+    let of_b = a - difference;
+    (difference, (a - (difference + of_b)) + (of_b - b))
 }
 
 #[cfg(test)]

@@ -1,14 +1,47 @@
 //! Pre-registrations: an experiment as TOML, checked once into a value that cannot be wrong.
 //!
-//! [`Prereg`] is what every later stage works from. It is made from a file by [`parse`], which reports
-//! every problem of the file at once, and identified by the digest of its [canonical text](Prereg::canonical):
-//! the same experiment with other white space, comments or spelling of numbers is the same registration.
+//! [`Prereg`] is what every later stage works from. It is made from text by [`parse`], which reports every
+//! problem of the file at once.
+//!
+//! # Format 1
+//!
+//! What is left out is filled in:
+//!
+//! | table | needed | default |
+//! |---|---|---|
+//! | top level | `id` (the file's name), `title`, `ledger` | `order = 0`, `claim = ""`, `changes = []`, no `baseline` |
+//! | `[worker]` | `system`; `package` or `command` | `timeout = "120s"` (`ms`, `s`, `min`) |
+//! | `[params]` | | none; a list of two or more is swept |
+//! | `[arms.<name>]` | `role` | no `params`, no `env`, the worker's `command` |
+//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1` |
+//! | `[metrics.<name>]` | `unit`, `better` | |
+//! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
+//! | `[[guards]]` | `metric`, `margin` | every cell |
+//! | `[decision]` | | `alpha = 0.05`, `test = "welch"`, `correction = "holm"`, `agreement = "report"`, `labels = "accept-reject"`, `noise_margin = 0.05` |
+//! | `[environment]` | | no `max_load` |
+//!
+//! A hypothesis or guard names its `treatment` and `control` where there is not exactly one arm of that role.
+//! A number as a margin is relative; `{ absolute = 2.0 }` is in the metric's unit.
+
+mod check;
+mod grammar;
+mod keys;
+mod parse;
+mod problem;
+mod table;
+mod word;
+
+pub use parse::parse;
+pub use problem::{Problem, Problems};
 
 use crate::vocab::{
     Agreement, Cell, Claim, Clock, Correction, Direction, Labels, Margin, Order, Process, Role, Scalar, Test,
     Unit,
 };
 use std::time::Duration;
+
+/// The newest format of a pre-registration that this version reads.
+pub const FORMAT: i64 = 1;
 
 /// One question, its arms, metrics and rule.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,190 @@
+//! What must hold between the parts of a pre-registration.
+
+use super::parse::{ArmDraft, At, Names, ParamDraft};
+use super::problem::{Report, list};
+use super::table::Table;
+use super::{Arm, Design, Guard, Hypothesis, Launch, Worker};
+use crate::vocab::{Role, Scalar};
+
+const MOST_CELLS: u128 = 10_000;
+const MOST_SAMPLES: u128 = 1_000_000_000;
+
+/// Who is compared with whom.
+pub(super) fn roles(root: &Table<'_>, names: &Names<'_>, claims: bool) {
+    let report = root.report;
+    if names.arms.is_none_or(|it| it.iter().any(|it| it.role.is_none())) {
+        return;
+    }
+    let at = root.at_key("arms");
+    let controls = names.of_role(Role::Control);
+    let called = |arms: &[&ArmDraft]| list(arms.iter().map(|it| &it.name));
+    match controls.as_slice() {
+        [] => report.help(
+            at,
+            "no arm is the control, so there is nothing to compare with",
+            Some("give one arm `role = \"control\"`".to_owned()),
+        ),
+        [_] => {}
+        several if !claims => report.help(
+            at,
+            format!("{} arms are controls ({}), expected one", several.len(), called(several)),
+            Some("several are possible when every hypothesis and guard names its own".to_owned()),
+        ),
+        _ => {}
+    }
+    if claims && names.of_role(Role::Treatment).is_empty() {
+        report.help(
+            at,
+            "no arm is a treatment, so the hypotheses and guards speak of nothing",
+            Some("give one arm `role = \"treatment\"`".to_owned()),
+        );
+    }
+    for role in [Role::Sham, Role::Null] {
+        let arms = names.of_role(role);
+        for extra in arms.iter().skip(1) {
+            report
+                .add(extra.at, format!("{} arms are `{role}` ({}), expected one", arms.len(), called(&arms)));
+        }
+    }
+    if let (Some(sham), [_, _, ..]) = (names.of_role(Role::Sham).first(), controls.as_slice()) {
+        let message = format!(
+            "arm `{}` is a sham, but of which control ({})? expected one control",
+            sham.name,
+            called(&controls)
+        );
+        report.add(sham.at, message);
+    }
+}
+
+/// What an arm really runs with, outside of what is swept.
+#[derive(PartialEq)]
+struct Setup<'a> {
+    params: Vec<(&'a str, &'a Scalar)>,
+    env: &'a [(String, String)],
+    command: Option<&'a [String]>,
+}
+
+impl<'a> Setup<'a> {
+    fn of(arm: &'a Arm, params: &'a [ParamDraft], worker: Option<&'a Worker>) -> Self {
+        let mut all: Vec<(&str, &Scalar)> = params
+            .iter()
+            .filter_map(|it| match it.values.as_deref() {
+                Some([value]) => Some((it.name.as_str(), value)),
+                _ => None,
+            })
+            .filter(|(name, _)| arm.params.iter().all(|(own, _)| own != name))
+            .chain(arm.params.iter().map(|(name, value)| (name.as_str(), value)))
+            .collect();
+        all.sort_by_key(|(name, _)| *name);
+        let shared = worker.and_then(|it| match &it.launch {
+            Launch::Command(command) => Some(command.as_slice()),
+            Launch::Package(_) => None,
+        });
+        Self { params: all, env: &arm.env, command: arm.command.as_deref().or(shared) }
+    }
+}
+
+/// A sham arm is a copy of the control; no other two arms are the same.
+pub(super) fn twins(report: &Report<'_>, names: &Names<'_>, worker: Option<&Worker>) {
+    let arms = names.arms.into_iter().flatten();
+    let setups: Vec<_> =
+        arms.filter_map(|it| Some((it, Setup::of(it.arm.as_ref()?, names.params, worker)))).collect();
+    let honest: Vec<_> = setups.iter().filter(|(it, _)| it.role != Some(Role::Sham)).collect();
+    for (i, (later, setup)) in honest.iter().enumerate() {
+        if let Some((earlier, _)) = honest[..i].iter().find(|(_, other)| other == setup) {
+            report.help(
+                later.at,
+                format!("arms `{}` and `{}` are the same", earlier.name, later.name),
+                Some(
+                    "arms differ in params, env or command; a copy of the control is `role = \"sham\"`"
+                        .into(),
+                ),
+            );
+        }
+    }
+    let controls: Vec<_> = setups.iter().filter(|(it, _)| it.role == Some(Role::Control)).collect();
+    let [(control, original)] = controls.as_slice() else {
+        return;
+    };
+    for (sham, copy) in setups.iter().filter(|(it, _)| it.role == Some(Role::Sham)) {
+        let differ = [
+            ("params", copy.params != original.params),
+            ("env", copy.env != original.env),
+            ("command", copy.command != original.command),
+        ];
+        let differ: Vec<_> = differ.iter().filter(|(_, it)| *it).map(|(name, _)| *name).collect();
+        if !differ.is_empty() {
+            report.help(
+                sham.at,
+                format!(
+                    "arm `{}` is a sham, but differs from the control `{}` in {}",
+                    sham.name,
+                    control.name,
+                    differ.join(", ")
+                ),
+                Some("a sham arm is a second copy of the control".to_owned()),
+            );
+        }
+    }
+}
+
+/// What is asked for can be measured and kept.
+pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>) {
+    let lengths = names.params.iter().map(|it| it.values.as_ref().map_or(1, |it| it.len() as u128));
+    let cells = lengths.fold(1_u128, u128::saturating_mul);
+    if cells > MOST_CELLS {
+        let message = format!("[params] makes {cells} cells, at most {MOST_CELLS} are allowed");
+        root.report.add(root.at_key("params"), message);
+        return;
+    }
+    let Some(design) = design else {
+        return;
+    };
+    let blocks = u128::from(design.samples) + u128::from(design.warmups);
+    let (arms, metrics) = (names.arms.map_or(1, <[_]>::len), names.metrics.map_or(1, <[_]>::len));
+    let total = cells * blocks * arms as u128 * metrics as u128;
+    if total > MOST_SAMPLES {
+        let message = format!(
+            "[design] makes {total} samples ({cells} cells, {arms} arms, {metrics} metrics, {blocks} blocks), \
+             at most {MOST_SAMPLES} are allowed"
+        );
+        root.report.add(root.at_key("design"), message);
+    }
+}
+
+/// A guard says something that no hypothesis or guard before it says of the same cells.
+pub(super) fn guards(
+    report: &Report<'_>,
+    guards: &[Option<At<Guard>>],
+    hypotheses: &[Option<At<Hypothesis>>],
+) {
+    // A condition with fewer parts speaks of more cells.
+    let covers = |wide: &[(String, Scalar)], narrow: &[(String, Scalar)]| {
+        wide.iter().all(|part| narrow.contains(part))
+    };
+    let known: Vec<_> = guards.iter().flatten().collect();
+    for (i, At { at, value: guard }) in known.iter().enumerate() {
+        let claimed = hypotheses.iter().flatten().map(|it| &it.value).find(|it| {
+            it.metric == guard.metric
+                && it.contrast == guard.contrast
+                && covers(&it.condition, &guard.condition)
+        });
+        if let Some(hypothesis) = claimed {
+            report.help(
+                *at,
+                format!(
+                    "the guard of `{}` is about cells of which hypothesis `{}` already claims more",
+                    guard.metric, hypothesis.id
+                ),
+                Some("leave out one of the two".to_owned()),
+            );
+        }
+        let twice = known[..i].iter().any(|it| {
+            (&it.value.metric, &it.value.contrast, &it.value.condition)
+                == (&guard.metric, &guard.contrast, &guard.condition)
+        });
+        if twice {
+            report.add(*at, format!("the guard of `{}` is there twice", guard.metric));
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The keys of every table of the format.
+//! The keys of every table of the format. `schemas/prereg.schema.json` lists the same, by test.
 
 pub(super) const ROOT: &[&str] = &[
     "format",
@@ -33,6 +33,69 @@ pub(super) const ENVIRONMENT: &[&str] = &["max_load"];
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prereg::word::{Word, spellings};
+    use crate::vocab::*;
+    use serde_json::Value;
+
+    fn schema() -> Value {
+        serde_json::from_str(include_str!("../../../schemas/prereg.schema.json")).unwrap()
+    }
+
+    fn sorted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn the_schema_has_the_keys_of_the_parser() {
+        let schema = schema();
+        let tables = [
+            ("", ROOT),
+            ("/$defs/worker", WORKER),
+            ("/$defs/arm", ARM),
+            ("/$defs/design", DESIGN),
+            ("/$defs/metric", METRIC),
+            ("/$defs/hypothesis", HYPOTHESIS),
+            ("/$defs/guard", GUARD),
+            ("/$defs/margin/anyOf/1", MARGIN),
+            ("/$defs/decision", DECISION),
+            ("/$defs/environment", ENVIRONMENT),
+        ];
+        for (pointer, keys) in tables {
+            let table = schema.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+            let properties = table["properties"].as_object().unwrap();
+            assert_eq!(
+                sorted(properties.keys().map(String::as_str)),
+                sorted(keys.iter().copied()),
+                "{pointer}"
+            );
+            assert_eq!(table["additionalProperties"], false, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn the_schema_has_the_words_of_the_parser() {
+        fn check<W: Word>(table: &str, key: &str) {
+            let schema = schema();
+            let words = &schema["$defs"][table]["properties"][key]["enum"];
+            let words: Vec<_> = words.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            assert_eq!(words, spellings::<W>().collect::<Vec<_>>(), "{table}.{key}");
+        }
+        check::<Role>("arm", "role");
+        check::<Order>("design", "order");
+        check::<Process>("design", "process");
+        check::<Clock>("design", "clock");
+        check::<Direction>("metric", "better");
+        check::<Claim>("hypothesis", "claim");
+        check::<Test>("decision", "test");
+        check::<Correction>("decision", "correction");
+        check::<Agreement>("decision", "agreement");
+        check::<Labels>("decision", "labels");
+        let units = &schema()["$defs"]["metric"]["properties"]["unit"]["examples"];
+        let units: Vec<_> = units.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(units, Unit::known().collect::<Vec<_>>());
+    }
 
     /// A key that is known but never read would be accepted with any value.
     #[test]

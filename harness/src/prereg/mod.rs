@@ -5,7 +5,7 @@
 //!
 //! # Format 1
 //!
-//! What is left out is filled in:
+//! `schemas/prereg.schema.json` describes the file to editors. What is left out is filled in:
 //!
 //! | table | needed | default |
 //! |---|---|---|

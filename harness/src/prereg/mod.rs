@@ -1,7 +1,9 @@
 //! Pre-registrations: an experiment as TOML, checked once into a value that cannot be wrong.
 //!
-//! [`Prereg`] is what every later stage works from. It is made from text by [`parse`], which reports every
-//! problem of the file at once.
+//! [`Prereg`] is what every later stage works from. It is made from text by
+//! [`parse`], which reports every problem of the file at once, and identified by the digest of its
+//! [canonical text](Prereg::canonical): the same experiment with other white space, comments or spelling of
+//! numbers is the same registration.
 //!
 //! # Format 1
 //!
@@ -23,15 +25,17 @@
 //! A hypothesis or guard names its `treatment` and `control` where there is not exactly one arm of that role.
 //! A number as a margin is relative; `{ absolute = 2.0 }` is in the metric's unit.
 
+mod canonical;
 mod check;
 mod grammar;
 mod keys;
+mod node;
 mod parse;
 mod problem;
 mod table;
 mod word;
 
-pub use parse::parse;
+pub use parse::{parse, parse_canonical};
 pub use problem::{Problem, Problems};
 
 use crate::vocab::{
@@ -40,7 +44,7 @@ use crate::vocab::{
 };
 use std::time::Duration;
 
-/// The newest format of a pre-registration that this version reads.
+/// The newest format of a pre-registration that this version reads, and the one that it writes.
 pub const FORMAT: i64 = 1;
 
 /// One question, its arms, metrics and rule.

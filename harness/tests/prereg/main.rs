@@ -1,8 +1,10 @@
-//! Pre-registrations from the outside: what is accepted, and what is said of what is not.
+//! Pre-registrations from the outside: what is accepted, what is said of what is not, and what is digested.
 
 #![cfg(feature = "app")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod canonical;
+mod generate;
 mod problems;
 
 /// The example of the documentation; every test of a problem is an edit of it.

@@ -88,6 +88,25 @@ pub fn parse(text: &str, file: &str) -> Result<Prereg, Problems> {
     report.finish(file, prereg)
 }
 
+/// Reads a [canonical text](Prereg::canonical), as the store keeps it.
+///
+/// # Errors
+/// Every problem of the text; one more when it is not, to the byte, the canonical text of what it says.
+pub fn parse_canonical(text: &str) -> Result<Prereg, Problems> {
+    const NAME: &str = "canonical text";
+    let prereg = parse(text, NAME)?;
+    let canonical = prereg.canonical();
+    if canonical == text {
+        return Ok(prereg);
+    }
+    let same = text.bytes().zip(canonical.bytes()).take_while(|(a, b)| a == b).count();
+    let report = Report::new(text);
+    let expected = canonical.get(canonical.floor_char_boundary(same)..).unwrap_or_default();
+    let expected = expected.lines().next().unwrap_or_default();
+    report.add(same, format!("this is not the canonical text, which goes on with {}", quote(expected)));
+    report.finish(NAME, None)
+}
+
 fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Option<Prereg> {
     if let Some(format) = entries.get("format") {
         // Of a newer format nothing else is known, so nothing else is reported.

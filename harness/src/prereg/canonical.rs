@@ -1,0 +1,187 @@
+//! The one text of a pre-registration, its digest and its JSON.
+//!
+//! Keys stand in a fixed order and defaults are written out. Parameters, variables and conditions are sorted
+//! by name; arms, metrics, hypotheses and the values of a sweep keep the order of the file. A number is in its
+//! shortest form that reads back as the same number, a unit in its first spelling, a contrast named.
+//!
+//! **Rule.** The keys of format 1 are always written. A key that a later version adds is written only when
+//! its value differs from its default, so the digest of an older registration never changes.
+
+use super::node::{Node, named};
+use super::{Arm, Contrast, FORMAT, Guard, Hypothesis, Launch, Prereg};
+use crate::vocab::{Digest, Margin, Scalar};
+use std::time::Duration;
+
+impl Prereg {
+    /// The canonical text: TOML that [`parse_canonical`](super::parse_canonical) turns into the same value.
+    pub fn canonical(&self) -> String {
+        self.node().to_toml()
+    }
+
+    /// The identity of what is registered: SHA-256 of the [canonical text](Prereg::canonical).
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.canonical())
+    }
+
+    /// The canonical text's structure in JSON. Lists that are empty are written too.
+    pub fn to_json(&self) -> serde_json::Value {
+        self.node().to_json()
+    }
+
+    fn node(&self) -> Node {
+        let mut root = vec![
+            ("format".to_owned(), Node::Int(FORMAT)),
+            ("id".to_owned(), Node::text(&self.id)),
+            ("title".to_owned(), Node::text(&self.title)),
+            ("ledger".to_owned(), Node::text(&self.ledger)),
+            ("order".to_owned(), Node::Int(self.order)),
+            ("claim".to_owned(), Node::text(&self.claim)),
+            ("changes".to_owned(), Node::texts(&self.changes)),
+        ];
+        root.extend(self.baseline.iter().map(|it| ("baseline".to_owned(), Node::text(it))));
+        root.extend(named([
+            ("worker", self.worker_node()),
+            ("params", self.params_node()),
+            ("arms", Node::Section(self.arms.iter().map(|it| (it.name.clone(), arm(it))).collect())),
+            ("design", self.design_node()),
+            ("metrics", self.metrics_node()),
+            ("hypotheses", Node::Sections(self.hypotheses.iter().map(hypothesis).collect())),
+            ("guards", Node::Sections(self.guards.iter().map(guard).collect())),
+            ("decision", self.decision_node()),
+            ("environment", self.environment_node()),
+        ]));
+        Node::Section(root)
+    }
+
+    fn worker_node(&self) -> Node {
+        let launch = match &self.worker.launch {
+            Launch::Package(package) => ("package", Node::text(package)),
+            Launch::Command(command) => ("command", Node::texts(command)),
+        };
+        let system = ("system", Node::text(&self.worker.system));
+        let timeout = ("timeout", Node::Text(duration(self.worker.timeout)));
+        Node::Section(named([launch, system, timeout]))
+    }
+
+    fn params_node(&self) -> Node {
+        let params = sorted(&self.params).into_iter().map(|(name, values)| {
+            let node = match values.as_slice() {
+                [value] => scalar(value),
+                values => Node::List(values.iter().map(scalar).collect()),
+            };
+            (name.clone(), node)
+        });
+        Node::Section(params.collect())
+    }
+
+    fn design_node(&self) -> Node {
+        let it = &self.design;
+        Node::Section(named([
+            ("warmups", Node::Int(it.warmups.into())),
+            ("samples", Node::Int(it.samples.into())),
+            ("order", Node::text(it.order.as_str())),
+            ("process", Node::text(it.process.as_str())),
+            ("clock", Node::text(it.clock.as_str())),
+            ("seed", Node::Whole(it.seed)),
+        ]))
+    }
+
+    fn metrics_node(&self) -> Node {
+        let metrics = self.metrics.iter().map(|it| {
+            let unit = ("unit", Node::text(it.unit.name()));
+            let better = ("better", Node::text(it.better.as_str()));
+            (it.name.clone(), Node::Section(named([unit, better])))
+        });
+        Node::Section(metrics.collect())
+    }
+
+    fn decision_node(&self) -> Node {
+        let it = &self.decision;
+        Node::Section(named([
+            ("alpha", Node::Float(it.alpha)),
+            ("test", Node::text(it.test.as_str())),
+            ("correction", Node::text(it.correction.as_str())),
+            ("agreement", Node::text(it.agreement.as_str())),
+            ("labels", Node::text(it.labels.as_str())),
+            ("noise_margin", Node::Float(it.noise_margin)),
+        ]))
+    }
+
+    fn environment_node(&self) -> Node {
+        let max_load = self.environment.max_load.map(|it| ("max_load", Node::Float(it)));
+        Node::Section(named(max_load))
+    }
+}
+
+fn arm(arm: &Arm) -> Node {
+    let params = sorted(&arm.params).into_iter().map(|(name, value)| (name.clone(), scalar(value)));
+    let env = sorted(&arm.env).into_iter().map(|(name, value)| (name.clone(), Node::text(value)));
+    let mut keys = named([
+        ("role", Node::text(arm.role.as_str())),
+        ("params", Node::Inline(params.collect())),
+        ("env", Node::Inline(env.collect())),
+    ]);
+    keys.extend(named(arm.command.as_ref().map(|it| ("command", Node::texts(it)))));
+    Node::Section(keys)
+}
+
+fn hypothesis(it: &Hypothesis) -> Node {
+    let [treatment, control] = contrast(&it.contrast);
+    Node::Section(named([
+        ("id", Node::text(&it.id)),
+        ("metric", Node::text(&it.metric)),
+        ("where", condition(&it.condition)),
+        treatment,
+        control,
+        ("claim", Node::text(it.claim.as_str())),
+        ("margin", margin(it.margin)),
+        ("min_effect", Node::Float(it.min_effect)),
+    ]))
+}
+
+fn guard(it: &Guard) -> Node {
+    let [treatment, control] = contrast(&it.contrast);
+    Node::Section(named([
+        ("metric", Node::text(&it.metric)),
+        ("where", condition(&it.condition)),
+        treatment,
+        control,
+        ("margin", margin(it.margin)),
+    ]))
+}
+
+fn contrast(it: &Contrast) -> [(&'static str, Node); 2] {
+    [("treatment", Node::text(&it.treatment)), ("control", Node::text(&it.control))]
+}
+
+fn condition(parts: &[(String, Scalar)]) -> Node {
+    Node::Inline(sorted(parts).into_iter().map(|(name, value)| (name.clone(), scalar(value))).collect())
+}
+
+fn margin(margin: Margin) -> Node {
+    Node::Inline(named([match margin {
+        Margin::Relative(it) => ("relative", Node::Float(it)),
+        Margin::Absolute(it) => ("absolute", Node::Float(it)),
+    }]))
+}
+
+fn scalar(value: &Scalar) -> Node {
+    match value {
+        Scalar::Bool(it) => Node::Bool(*it),
+        Scalar::Int(it) => Node::Int(*it),
+        Scalar::Float(it) => Node::Float(*it),
+        Scalar::Text(it) => Node::text(it),
+    }
+}
+
+/// Whole seconds where they are whole, else milliseconds.
+fn duration(it: Duration) -> String {
+    let millis = it.as_millis();
+    if millis.is_multiple_of(1_000) { format!("{}s", millis / 1_000) } else { format!("{millis}ms") }
+}
+
+fn sorted<T>(parts: &[(String, T)]) -> Vec<&(String, T)> {
+    let mut parts: Vec<_> = parts.iter().collect();
+    parts.sort_by(|(a, _), (b, _)| a.cmp(b));
+    parts
+}

@@ -1,7 +1,7 @@
 //! Pre-registrations: an experiment as TOML, checked once into a value that cannot be wrong.
 //!
-//! [`Prereg`] is what every later stage works from. It is made from text by
-//! [`parse`], which reports every problem of the file at once, and identified by the digest of its
+//! [`Prereg`] is what every later stage works from. It is made from a file by [`Prereg::load`] or from text by
+//! [`parse`], which report every problem of the file at once, and identified by the digest of its
 //! [canonical text](Prereg::canonical): the same experiment with other white space, comments or spelling of
 //! numbers is the same registration.
 //!
@@ -29,12 +29,14 @@ mod canonical;
 mod check;
 mod grammar;
 mod keys;
+mod load;
 mod node;
 mod parse;
 mod problem;
 mod table;
 mod word;
 
+pub use load::{LONGEST_FILE, LoadError};
 pub use parse::{parse, parse_canonical};
 pub use problem::{Problem, Problems};
 

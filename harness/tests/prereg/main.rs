@@ -5,6 +5,7 @@
 
 mod canonical;
 mod generate;
+mod load;
 mod problems;
 
 /// The example of the documentation; every test of a problem is an edit of it.

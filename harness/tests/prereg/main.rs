@@ -5,6 +5,7 @@
 
 mod canonical;
 mod generate;
+mod hostile;
 mod load;
 mod problems;
 

@@ -32,6 +32,8 @@ pub mod host;
 pub mod measure;
 
 #[cfg(feature = "app")]
+pub mod render;
+#[cfg(feature = "app")]
 pub mod store;
 
 #[cfg(feature = "app")]

@@ -1,0 +1,55 @@
+//! Plots as SVG documents: pure functions from plain values to text.
+//!
+//! | plot | input | shows |
+//! |---|---|---|
+//! | [`distribution`] | [`Samples`] | every sample, median and interval of every arm |
+//! | [`sequence`] | [`Samples`] | the samples in the order in which they were made |
+//! | [`gain`] | [`Gains`] | each hypothesis and guard: gain, interval, margin, finding |
+//!
+//! What all of them keep to:
+//!
+//! - The same input gives the same bytes. Places are whole pixels; logarithms come from `libm`, not from the
+//!   platform.
+//! - They read in light and in dark: see the style sheet in each document. Without style sheets they are light.
+//! - No color stands alone: a shape or a word says the same.
+//! - No text overlaps another or is cut off: what has no room is shortened, and its full form is in the
+//!   `<title>` of the text. More rows make a plot taller.
+//! - Whatever the numbers are, drawing ends at once with a document or with a [`PlotError`].
+
+mod axis;
+mod canvas;
+pub mod distribution;
+mod error;
+mod frame;
+pub mod gain;
+mod interval;
+mod palette;
+mod samples;
+pub mod sequence;
+mod series;
+mod share;
+mod swarm;
+mod text;
+mod thin;
+
+pub use canvas::WIDTH;
+pub use error::{LARGEST, PlotError};
+pub use gain::{Gain, GainRow, Gains};
+pub use interval::Interval;
+pub use samples::{Arm, Panel, Samples};
+
+/// A plot of samples. To add one: a file here, its `mod` line, its entry in [`OF_SAMPLES`].
+pub struct SamplePlot {
+    /// The stem of its file, `plots/<experiment-id>/<id>-<metric>.svg`.
+    pub id: &'static str,
+    /// What a ledger calls it.
+    pub title: &'static str,
+    /// Draws it.
+    pub draw: fn(&Samples) -> Result<String, PlotError>,
+}
+
+/// Every plot of samples there is, in ledger order.
+pub static OF_SAMPLES: &[SamplePlot] = &[
+    SamplePlot { id: "distribution", title: "Distribution", draw: distribution::draw },
+    SamplePlot { id: "sequence", title: "Run sequence", draw: sequence::draw },
+];

@@ -1,7 +1,7 @@
 //! Inputs of plots: what an experiment looks like, and what none should look like.
 
-use harness::render::plot::{Arm, Gain, GainRow, Gains, Interval, Panel, Samples};
-use harness::vocab::{Claim, Direction, Finding, Role, Unit};
+use harness::render::plot::{Arm, Gain, GainRow, Gains, Interval, Panel, Samples, VerdictRow, Verdicts};
+use harness::vocab::{Claim, Direction, Finding, Role, Unit, Verdict};
 
 /// A small generator of noise; the same seed gives the same noise everywhere.
 pub(crate) struct Noise(pub(crate) u64);
@@ -166,4 +166,41 @@ pub(crate) fn sixty() -> Gains {
         )
     });
     gains("Sixty hypotheses", rows.collect())
+}
+
+fn experiment(id: &str, subtitle: &str, verdict: Verdict, gain: Option<f64>) -> VerdictRow {
+    VerdictRow {
+        experiment: id.to_owned(),
+        subtitle: subtitle.to_owned(),
+        verdict: Some(verdict),
+        label: verdict.as_str().to_uppercase(),
+        baseline: false,
+        gain,
+    }
+}
+
+/// A ledger with every verdict.
+pub(crate) fn ledger() -> Verdicts {
+    let baseline = VerdictRow {
+        baseline: true,
+        ..experiment("exp-0-baseline", "Eager loading", Verdict::Recorded, None)
+    };
+    let open = VerdictRow {
+        verdict: None,
+        label: String::new(),
+        ..experiment("exp-7-open", "Memory-mapped images", Verdict::Recorded, None)
+    };
+    Verdicts {
+        title: "Loading: verdicts".to_owned(),
+        rows: vec![
+            baseline,
+            experiment("exp-1-lazy", "Lazy loading", Verdict::Accept, Some(0.9997)),
+            experiment("exp-2-depth", "Depth-limited loading", Verdict::Reject, Some(-0.182)),
+            experiment("exp-3-parallel", "Parallel loading", Verdict::Accept, Some(0.431)),
+            experiment("exp-4-prefetch", "Prefetch of the first level", Verdict::Inconclusive, Some(0.024)),
+            experiment("exp-5-arena", "Nodes in an arena", Verdict::Invalid, Some(0.31)),
+            experiment("exp-6-intern", "Interned symbols", Verdict::Inconclusive, None),
+            open,
+        ],
+    }
 }

@@ -5,7 +5,7 @@
 mod data;
 mod xml;
 
-use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain};
+use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, verdicts};
 use std::path::Path;
 
 /// Every example with its document.
@@ -17,6 +17,7 @@ fn examples() -> Vec<(String, String)> {
     for (name, gains) in [("loading", data::loading()), ("wide", data::wide()), ("sixty", data::sixty())] {
         all.push((format!("gain-{name}"), gain::draw(&gains).unwrap()));
     }
+    all.push(("verdicts-ledger".to_owned(), verdicts::draw(&data::ledger()).unwrap()));
     all
 }
 

@@ -5,6 +5,7 @@
 //! | [`distribution`] | [`Samples`] | every sample, median and interval of every arm |
 //! | [`sequence`] | [`Samples`] | the samples in the order in which they were made |
 //! | [`gain`] | [`Gains`] | each hypothesis and guard: gain, interval, margin, finding |
+//! | [`verdicts`] | [`Verdicts`] | each experiment of a ledger: gain and verdict |
 //!
 //! What all of them keep to:
 //!
@@ -31,12 +32,14 @@ mod share;
 mod swarm;
 mod text;
 mod thin;
+pub mod verdicts;
 
 pub use canvas::WIDTH;
 pub use error::{LARGEST, PlotError};
 pub use gain::{Gain, GainRow, Gains};
 pub use interval::Interval;
 pub use samples::{Arm, Panel, Samples};
+pub use verdicts::{VerdictRow, Verdicts};
 
 /// A plot of samples. To add one: a file here, its `mod` line, its entry in [`OF_SAMPLES`].
 pub struct SamplePlot {

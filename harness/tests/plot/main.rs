@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod data;
+mod degenerate;
 mod xml;
 
 use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, verdicts};

@@ -1,6 +1,6 @@
 //! A block of bytes behind a thin pointer, so that a slot of one word can hold it.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::slice;
 
@@ -21,14 +21,23 @@ fn layout(len: usize) -> Layout {
 }
 
 impl Blob {
-    /// A block of `len` zeros.
-    pub(super) fn zeroed(len: usize) -> Self {
+    /// A block of the bytes of all parts, one after the other.
+    pub(super) fn concat(parts: &[&[u8]]) -> Self {
+        let len = parts.iter().fold(0_usize, |len, part| len.saturating_add(part.len()));
         let layout = layout(len);
         // SAFETY: the layout has at least the bytes of the head, so its size is not zero.
-        let raw = unsafe { alloc_zeroed(layout) }.cast::<Head>();
+        let raw = unsafe { alloc(layout) }.cast::<Head>();
         let Some(head) = NonNull::new(raw) else { handle_alloc_error(layout) };
-        // SAFETY: the block was just allocated for a head and is aligned for one; nobody else knows it.
-        unsafe { head.write(Head { len }) };
+        // SAFETY: the block was just allocated for a head and `len` bytes, is aligned for the head, and nobody else
+        // knows it; the parts have `len` bytes together, so every copy ends inside the block.
+        unsafe {
+            head.write(Head { len });
+            let mut to = raw.cast::<u8>().add(HEAD_LEN);
+            for part in parts {
+                to.copy_from_nonoverlapping(part.as_ptr(), part.len());
+                to = to.add(part.len());
+            }
+        }
         Self(head)
     }
 
@@ -68,14 +77,9 @@ impl Blob {
         unsafe { slice::from_raw_parts_mut(raw.cast::<u8>().add(HEAD_LEN), (*raw).len) }
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         // SAFETY: the block is this blob's until it is dropped, and the result borrows the blob.
         unsafe { Self::borrow(self.0.as_ptr()) }
-    }
-
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the block is this blob's until it is dropped, and the result borrows the blob mutably.
-        unsafe { Self::borrow_mut(self.0.as_ptr()) }
     }
 }
 
@@ -94,18 +98,19 @@ mod tests {
     #[test]
     fn bytes_survive_the_way_through_a_pointer() {
         for len in [0, 1, 7, 8, 9, 1_000] {
-            let mut blob = Blob::zeroed(len);
-            assert_eq!(blob.bytes(), vec![0; len]);
-            blob.bytes_mut().fill(7);
+            let (sevens, eights) = (vec![7; len], vec![8; len / 2]);
+            let blob = Blob::concat(&[&sevens, b"", &eights]);
+            let all = [sevens, eights].concat();
+            assert_eq!(blob.bytes(), all);
             let raw = blob.into_raw();
             assert_eq!(raw.addr() % 8, 0);
             // SAFETY: the pointer was just given away, is used by this test alone and taken back once.
             let blob = unsafe {
-                assert_eq!(Blob::borrow(raw), vec![7; len]);
+                assert_eq!(Blob::borrow(raw), all);
                 Blob::borrow_mut(raw).fill(9);
                 Blob::from_raw(raw)
             };
-            assert_eq!(blob.bytes(), vec![9; len]);
+            assert_eq!(blob.bytes(), vec![9; len + len / 2]);
         }
     }
 }

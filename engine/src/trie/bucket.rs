@@ -50,20 +50,13 @@ pub(super) struct BucketRef<'a>(&'a [u8]);
 impl Bucket {
     /// A bucket of parts that fit together.
     pub(super) fn new(parts: &Parts) -> Self {
-        let mut blob = Blob::zeroed(
-            ENDS + parts.ends.len() + parts.values.len() + parts.prefix.len() + parts.tails.len(),
-        );
-        let bytes = blob.bytes_mut();
-        bytes[..4].copy_from_slice(&(parts.prefix.len() as u32).to_le_bytes());
-        bytes[4] = parts.ends.len() as u8;
-        bytes[5] = parts.tails.len() as u8;
-        bytes[FINGERPRINTS..FINGERPRINTS + parts.fingerprints.len()].copy_from_slice(parts.fingerprints);
-        let mut at = ENDS;
-        for part in [parts.ends, parts.values, parts.prefix, parts.tails] {
-            bytes[at..at + part.len()].copy_from_slice(part);
-            at += part.len();
-        }
-        Self(blob)
+        let head = head(parts.prefix.len(), parts.tails.len(), parts.fingerprints);
+        Self(Blob::concat(&[&head, parts.ends, parts.values, parts.prefix, parts.tails]))
+    }
+
+    /// The same when everything behind the fingerprints lies in one piece, as in an image.
+    pub(super) fn copied(prefix_len: usize, tails_len: usize, fingerprints: &[u8], rest: &[u8]) -> Self {
+        Self(Blob::concat(&[&head(prefix_len, tails_len, fingerprints), rest]))
     }
 
     /// A bucket of sorted entries, if they fit into one.
@@ -97,6 +90,16 @@ impl Bucket {
     pub(super) fn into_blob(self) -> Blob {
         self.0
     }
+}
+
+/// What stands before the ends.
+fn head(prefix_len: usize, tails_len: usize, fingerprints: &[u8]) -> [u8; ENDS] {
+    let mut head = [0; ENDS];
+    head[..4].copy_from_slice(&(prefix_len as u32).to_le_bytes());
+    head[4] = fingerprints.len() as u8;
+    head[5] = tails_len as u8;
+    head[FINGERPRINTS..FINGERPRINTS + fingerprints.len()].copy_from_slice(fingerprints);
+    head
 }
 
 /// Whether `n` keys of `len` bytes together, of which each has the first `shared` in common, make a bucket.
@@ -198,22 +201,15 @@ impl<'a> BucketRef<'a> {
             return None;
         }
         let index = (0..n).position(|index| self.tail(index) > tail).unwrap_or(n);
-        let mut blob = Blob::zeroed(self.0.len() + 1 + width + tail.len());
-        let bytes = blob.bytes_mut();
-        bytes[..FINGERPRINTS].copy_from_slice(&self.0[..FINGERPRINTS]);
-        bytes[4] += 1;
-        bytes[5] += tail.len() as u8;
-        splice(&mut bytes[FINGERPRINTS..][..=n], old.fingerprints, index, &[fingerprint(tail)]);
-        let start = if index == 0 { 0 } else { old.ends[index - 1] };
-        let ends = &mut bytes[ENDS..][..=n];
-        splice(ends, old.ends, index, &[start]);
-        ends[index..].iter_mut().for_each(|end| *end += tail.len() as u8);
-        let mut rest = &mut bytes[ENDS + n + 1..];
-        splice(&mut rest[..(n + 1) * width], old.values, index * width, value);
-        rest = &mut rest[(n + 1) * width..];
-        rest[..old.prefix.len()].copy_from_slice(old.prefix);
-        splice(&mut rest[old.prefix.len()..], old.tails, usize::from(start), tail);
-        Some(Bucket(blob))
+        let start = if index == 0 { 0 } else { usize::from(old.ends[index - 1]) };
+        let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; MAX_ENTRIES]);
+        splice(&mut prints[..=n], old.fingerprints, index, fingerprint(tail));
+        splice(&mut ends[..=n], old.ends, index, start as u8);
+        ends[index..=n].iter_mut().for_each(|end| *end += tail.len() as u8);
+        let (values, tails) = (old.values.split_at(index * width), old.tails.split_at(start));
+        let head = head(old.prefix.len(), old.tails.len() + tail.len(), &prints[..=n]);
+        let parts = [&head, &ends[..=n], values.0, value, values.1, old.prefix, tails.0, tail, tails.1];
+        Some(Bucket(Blob::concat(&parts)))
     }
 }
 
@@ -224,8 +220,8 @@ pub(super) fn set_value(bucket: &mut [u8], index: usize, value: &[u8]) {
 }
 
 /// Writes `old` with `new` put in at `at`.
-fn splice(out: &mut [u8], old: &[u8], at: usize, new: &[u8]) {
+fn splice(out: &mut [u8], old: &[u8], at: usize, new: u8) {
     out[..at].copy_from_slice(&old[..at]);
-    out[at..at + new.len()].copy_from_slice(new);
-    out[at + new.len()..].copy_from_slice(&old[at..]);
+    out[at] = new;
+    out[at + 1..].copy_from_slice(&old[at..]);
 }

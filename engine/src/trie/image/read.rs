@@ -99,17 +99,22 @@ impl Image {
         let at = self.nodes.start + u64::from(unit) * UNIT;
         let n = usize::from(body[1]);
         let width = usize::from(self.header.value_width);
+        let tails_len = usize::from(body[3]);
         let (fingerprints, rest) = body[BUCKET_HEAD..].split_at(n);
-        let (ends, rest) = rest.split_at(n);
-        let (values, rest) = rest.split_at(n * width);
-        let (prefix, tails) = rest.split_at(prefix_len);
+        let ends = &rest[..n];
         let sound = (1..=MAX_ENTRIES).contains(&n)
             && ends.is_sorted()
-            && ends.last().is_some_and(|&end| usize::from(end) == tails.len());
+            && ends.last().is_some_and(|&end| usize::from(end) == tails_len);
         if !sound {
             return Err(self.corrupt(at, "a bucket whose tails do not fit"));
         }
-        let (prefix, far) = self.prefix(unit, body[0], prefix)?;
+        if body[0] & FLAG_LONG_PREFIX == 0 {
+            let bucket = Bucket::copied(prefix_len, tails_len, fingerprints, rest);
+            return Ok((Node::Bucket(bucket), body.len() as u64));
+        }
+        let (values, rest) = rest[n..].split_at(n * width);
+        let (held, tails) = rest.split_at(prefix_len);
+        let (prefix, far) = self.prefix(unit, body[0], held)?;
         let bucket = Bucket::new(&Parts { fingerprints, ends, values, prefix, tails });
         Ok((Node::Bucket(bucket), body.len() as u64 + far))
     }

@@ -19,10 +19,12 @@ pub mod rng;
 
 mod anderson_darling;
 mod autocorrelation;
+mod brunner_munzel;
 mod dominance;
 mod effect_size;
 mod equivalence;
 mod error;
+mod hodges_lehmann;
 mod interval;
 mod mann_whitney;
 mod moment_tests;
@@ -30,6 +32,9 @@ mod moments;
 mod multiplicity;
 mod outliers;
 mod p_value;
+mod paired;
+mod parallel;
+mod permutation;
 mod power;
 #[cfg(test)]
 mod properties;
@@ -38,7 +43,9 @@ mod rank_sum;
 mod ratio;
 mod root;
 mod sample;
+mod select;
 mod shapiro_wilk;
+mod signed_rank;
 mod status;
 mod summary;
 mod trend;
@@ -46,6 +53,7 @@ mod welch;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
+pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
 pub use dominance::{CliffsDelta, cliffs_delta};
 pub use effect_size::{EffectSize, Magnitude, Standardized, effect_size, effect_size_of_moments};
 pub use equivalence::{
@@ -53,6 +61,7 @@ pub use equivalence::{
     equivalence_relative, equivalence_relative_of_moments,
 };
 pub use error::StatsError;
+pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;
 pub use mann_whitney::{
     CONDITIONAL_PAIRS, EXACT_PAIRS, MannWhitney, RankMethod, mann_whitney, mann_whitney_null_cdf,
@@ -62,11 +71,19 @@ pub use moments::Moments;
 pub use multiplicity::Correction;
 pub use outliers::{MadOutliers, Scale, TukeyOutliers, mad_outliers, tukey_outliers};
 pub use p_value::{PValue, Tail, Tails};
+pub use paired::{Paired, paired_t, paired_t_of_ratios};
+pub use permutation::{
+    Labelings, Permutation, PermutationStatistic, monte_carlo_p, permutation, permutation_paired,
+};
 pub use power::{Design, Power};
 pub use quantile::{median, quantile, supports_quantile};
 pub use ratio::{Bounds, Fieller, GeometricRatio, LogDelta, Ratio, geometric_ratio, ratio, ratio_of_moments};
 pub use sample::Sample;
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
+pub use signed_rank::{
+    Pseudomedian, PseudomedianInterval, SignTest, SignedRank, SignedRankTest, pseudomedian, sign_test,
+    signed_rank,
+};
 pub use status::Status;
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
 pub use trend::{Trend, trend};

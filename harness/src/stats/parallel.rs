@@ -1,0 +1,49 @@
+//! Independent pieces of work on several cores.
+
+use std::num::NonZero;
+use std::thread;
+
+/// Computes `f(0) .. f(count - 1)`, in order, whatever the number of threads.
+///
+/// Every piece must depend on its index alone. Work below `2 * grain` pieces stays on the calling thread.
+pub(super) fn map<T: Send>(count: usize, grain: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    map_on(cores.min(count / grain.max(1)).max(1), count, f)
+}
+
+fn map_on<T: Send>(threads: usize, count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if threads <= 1 {
+        return (0..count).map(f).collect();
+    }
+    let size = count.div_ceil(threads);
+    let f = &f;
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|thread| {
+                let range = (thread * size).min(count)..((thread + 1) * size).min(count);
+                scope.spawn(move || range.map(f).collect::<Vec<T>>())
+            })
+            .collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| match worker.join() {
+                Ok(part) => part,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+            .collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::map_on;
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let expected: Vec<usize> = (0..103).map(|index| index * index).collect();
+        for threads in 1..9 {
+            assert_eq!(map_on(threads, 103, |index| index * index), expected);
+        }
+        assert_eq!(map_on(4, 0, |index| index), Vec::<usize>::new());
+    }
+}

@@ -1,0 +1,247 @@
+//! Permutation tests: what would have come out if the labels meant nothing?
+
+use super::brunner_munzel::Placements;
+use super::dist::Probability;
+use super::quantile::median_of;
+use super::rank_sum::choose;
+use super::rng::Rng;
+use super::welch::StandardError;
+use super::{Moments, PValue, Sample, StatsError, Tails, parallel};
+
+/// Labelings up to which all are tried.
+const ENUMERATED: f64 = 200_000.0;
+
+/// Pieces of work that are worth a thread.
+const GRAIN: usize = 500;
+
+/// What is compared between labelings, of treatment minus control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PermutationStatistic {
+    /// The difference of the means; assumes equal variances.
+    MeanDifference,
+    /// Welch's t: valid for unequal variances too (Janssen 1997; Chung and Romano 2013). The one to take.
+    WelchT,
+    /// The difference of the medians.
+    MedianDifference,
+    /// The statistic of Brunner and Munzel (Neubert and Brunner 2007), for small samples.
+    BrunnerMunzel,
+}
+
+impl PermutationStatistic {
+    fn of(self, treatment: &[f64], control: &[f64]) -> f64 {
+        let moments = || (Moments::of_values(treatment), Moments::of_values(control));
+        match self {
+            Self::MeanDifference => {
+                let (treatment, control) = moments();
+                treatment.difference(&control)
+            }
+            Self::WelchT => {
+                let (treatment, control) = moments();
+                let difference = treatment.difference(&control);
+                StandardError::of(&treatment, &control, 1.0)
+                    .map_or_else(|| without_spread(difference), |error| error.divide(difference))
+            }
+            Self::MedianDifference => {
+                median_of(treatment.iter().copied()) - median_of(control.iter().copied())
+            }
+            Self::BrunnerMunzel => Placements::of(treatment, control)
+                .statistic()
+                .unwrap_or_else(|| without_spread(treatment[0] - control[0])),
+        }
+    }
+
+    fn needs(self) -> usize {
+        match self {
+            Self::MeanDifference | Self::MedianDifference => 1,
+            Self::WelchT | Self::BrunnerMunzel => 2,
+        }
+    }
+}
+
+/// A difference without any spread is infinitely many standard errors, unless it is none.
+fn without_spread(difference: f64) -> f64 {
+    if difference == 0.0 { 0.0 } else { f64::INFINITY.copysign(difference) }
+}
+
+/// How labelings were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labelings {
+    /// All of them, once each.
+    All(u64),
+    /// Random ones, from a seed.
+    Random {
+        /// How many.
+        resamples: u64,
+        /// The seed that makes them.
+        seed: u64,
+    },
+}
+
+/// The result of a permutation test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Permutation {
+    /// The statistic of the labels as they are; infinite for arms that differ without any spread.
+    pub observed: f64,
+    /// The labelings that it was compared with.
+    pub labelings: Labelings,
+    /// Labelings whose statistic is at least as far from zero.
+    pub two_sided: u64,
+    /// Labelings whose statistic is at most the observed one.
+    pub less: u64,
+    /// Labelings whose statistic is at least the observed one.
+    pub greater: u64,
+    /// The p-values: the share of such labelings, or [`monte_carlo_p`] of their number.
+    pub p: Tails,
+}
+
+/// Returns the p-value of a statistic that `extreme` of some random labelings reach: `(extreme + 1) / (resamples + 1)`
+/// (Phipson and Smyth 2010). It is never 0, because the observed labeling is one of those possible.
+pub fn monte_carlo_p(extreme: u64, resamples: u64) -> PValue {
+    Probability::from_value(((extreme + 1) as f64 / (resamples + 1) as f64).min(1.0)).into()
+}
+
+/// Tests two arms by relabeling their observations: all ways if there are at most 200,000, otherwise `resamples`
+/// random ones from `seed`, on all cores; the result does not depend on their number.
+///
+/// # Errors
+///
+/// [`StatsError::TooFew`] below 2 observations in an arm for a statistic with a variance,
+/// [`StatsError::InvalidInput`] for 0 resamples where they are needed.
+pub fn permutation(
+    treatment: &Sample,
+    control: &Sample,
+    statistic: PermutationStatistic,
+    resamples: usize,
+    seed: u64,
+) -> Result<Permutation, StatsError> {
+    treatment.require(statistic.needs())?;
+    control.require(statistic.needs())?;
+    let n = treatment.len();
+    let pooled: Vec<f64> = treatment.values().iter().chain(control.values()).copied().collect();
+    let observed = statistic.of(treatment.values(), control.values());
+    let all = choose(pooled.len(), n);
+    if all <= ENUMERATED {
+        let mut tally = Tally::new(observed);
+        for_each_choice(&pooled, n, |treatment, control| tally.count(statistic.of(treatment, control)));
+        return Ok(tally.result(Labelings::All(all as u64)));
+    }
+    random(observed, resamples, seed, |rng| {
+        let mut shuffled = pooled.clone();
+        rng.shuffle(&mut shuffled);
+        let (treatment, control) = shuffled.split_at(n);
+        statistic.of(treatment, control)
+    })
+}
+
+/// Tests pairs by exchanging the labels within them: all ways if there are at most 200,000, otherwise random ones.
+/// The statistic is the paired t.
+///
+/// # Errors
+///
+/// [`StatsError::UnequalLength`], [`StatsError::TooFew`] below 2 pairs, [`StatsError::InvalidInput`] for 0 resamples
+/// where they are needed.
+pub fn permutation_paired(
+    treatment: &Sample,
+    control: &Sample,
+    resamples: usize,
+    seed: u64,
+) -> Result<Permutation, StatsError> {
+    let differences = super::paired::differences(treatment, control)?;
+    let n = differences.len();
+    let t = |values: &[f64]| {
+        let moments = Moments::of_values(values);
+        let error = moments.standard_error();
+        if error > 0.0 { moments.mean() / error } else { without_spread(moments.mean()) }
+    };
+    let observed = t(&differences);
+    let flipped = |flips: &mut dyn FnMut(usize) -> bool| {
+        let signs = differences.iter().enumerate();
+        signs.map(|(index, value)| if flips(index) { -value } else { *value }).collect::<Vec<f64>>()
+    };
+    if n < 18 {
+        let mut tally = Tally::new(observed);
+        for mask in 0..1u64 << n {
+            tally.count(t(&flipped(&mut |index| mask >> index & 1 == 1)));
+        }
+        return Ok(tally.result(Labelings::All(1 << n)));
+    }
+    random(observed, resamples, seed, |rng| t(&flipped(&mut |_| rng.next_u64() >> 63 == 1)))
+}
+
+fn random(
+    observed: f64,
+    resamples: usize,
+    seed: u64,
+    statistic: impl Fn(&mut Rng) -> f64 + Sync,
+) -> Result<Permutation, StatsError> {
+    if resamples == 0 {
+        return Err(StatsError::InvalidInput("a random permutation test needs resamples"));
+    }
+    let mut tally = Tally::new(observed);
+    let replicates = parallel::map(resamples, GRAIN, |index| statistic(&mut Rng::stream(seed, index as u64)));
+    replicates.into_iter().for_each(|replicate| tally.count(replicate));
+    Ok(tally.result(Labelings::Random { resamples: resamples as u64, seed }))
+}
+
+/// Counts labelings at least as extreme as the observed one; ties are ties although rounding parts them.
+struct Tally {
+    observed: f64,
+    tolerance: f64,
+    two_sided: u64,
+    less: u64,
+    greater: u64,
+}
+
+impl Tally {
+    fn new(observed: f64) -> Self {
+        let tolerance = if observed.is_finite() { 1e-12 * observed.abs().max(1.0) } else { 0.0 };
+        Self { observed, tolerance, two_sided: 0, less: 0, greater: 0 }
+    }
+
+    fn count(&mut self, statistic: f64) {
+        self.two_sided += u64::from(statistic.abs() >= self.observed.abs() - self.tolerance);
+        self.less += u64::from(statistic <= self.observed + self.tolerance);
+        self.greater += u64::from(statistic >= self.observed - self.tolerance);
+    }
+
+    fn result(&self, labelings: Labelings) -> Permutation {
+        let p = |count: u64| match labelings {
+            Labelings::All(all) => Probability::from_value(count as f64 / all as f64).into(),
+            Labelings::Random { resamples, .. } => monte_carlo_p(count, resamples),
+        };
+        Permutation {
+            observed: self.observed,
+            labelings,
+            two_sided: self.two_sided,
+            less: self.less,
+            greater: self.greater,
+            p: Tails { two_sided: p(self.two_sided), less: p(self.less), greater: p(self.greater) },
+        }
+    }
+}
+
+/// Visits every way to choose `n` of the values, with the chosen and the other ones.
+fn for_each_choice(values: &[f64], n: usize, mut visit: impl FnMut(&[f64], &[f64])) {
+    let mut chosen: Vec<usize> = (0..n).collect();
+    loop {
+        let mut inside = Vec::with_capacity(n);
+        let mut outside = Vec::with_capacity(values.len() - n);
+        let mut next = chosen.iter().peekable();
+        for (index, value) in values.iter().enumerate() {
+            if next.next_if(|chosen| **chosen == index).is_some() {
+                inside.push(*value);
+            } else {
+                outside.push(*value);
+            }
+        }
+        visit(&inside, &outside);
+        // The last index that can move up does, and those behind it follow closely.
+        let Some(movable) = (0..n).rev().find(|place| chosen[*place] < values.len() - n + place) else {
+            return;
+        };
+        chosen[movable] += 1;
+        for place in movable + 1..n {
+            chosen[place] = chosen[place - 1] + 1;
+        }
+    }
+}

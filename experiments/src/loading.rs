@@ -1,0 +1,201 @@
+//! Opening a persistent character trie: what it costs to open it, to ask it first, to ask it much, and to hold it.
+//!
+//! | parameter | meaning |
+//! |---|---|
+//! | `terms` | number of terms |
+//! | `lookups` | number of queries of a pass |
+//! | `misses` | share of them that is not in the trie |
+//! | `strategy` | `eager` or `lazy` |
+//! | `cache` | `warm`: the file is in the page cache; `dropped`: it is dropped from it before each opening |
+//!
+//! | metric | meaning |
+//! |---|---|
+//! | `open_time` | opening the file |
+//! | `first_pass` | all queries once, on the trie just opened |
+//! | `bulk_lookup` | all queries again |
+//! | `first_lookup` | opening the file and looking up the term in the middle |
+//! | `memory` | growth of resident memory of a fresh process by opening the file and one pass |
+
+use crate::memory::resident;
+use crate::terms::{queries, terms};
+use engine::{CharTrie, LoadStrategy};
+use harness::worker::{Error, Prepared, Result, Sample, Setup, System, in_fresh_process};
+use rustix::fs::{Advice, fadvise};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// The system `loading`.
+pub(crate) struct Loading;
+
+/// What `loading` has measured of resident memory, in a process of its own: not named in registrations.
+pub(crate) struct LoadingMemory;
+
+/// The trie's file and how it is opened.
+struct Source {
+    path: PathBuf,
+    strategy: LoadStrategy,
+    drop_cache: bool,
+}
+
+impl Source {
+    fn of(setup: &Setup) -> Result<Self> {
+        let strategy: String = setup.params.get("strategy")?;
+        let cache: String = setup.params.get_or("cache", "warm".to_owned())?;
+        Ok(Self {
+            path: setup.scratch.join("terms.trie"),
+            strategy: match strategy.as_str() {
+                "eager" => LoadStrategy::Eager,
+                "lazy" => LoadStrategy::Lazy,
+                other => {
+                    return Err(Error::new(format!("strategy `{other}` is unknown, known are eager, lazy")));
+                }
+            },
+            drop_cache: match cache.as_str() {
+                "warm" => false,
+                "dropped" => true,
+                other => {
+                    return Err(Error::new(format!("cache `{other}` is unknown, known are warm, dropped")));
+                }
+            },
+        })
+    }
+
+    /// Brings the page cache into the registered state. A file just read or written is in it.
+    fn ready(&self) -> Result<()> {
+        if self.drop_cache {
+            let file = File::open(&self.path).map_err(Error::context("failed to open the trie's file"))?;
+            fadvise(&file, 0, None, Advice::DontNeed)
+                .map_err(Error::context("failed to drop the trie's file from the page cache"))?;
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> engine::Result<CharTrie<u64>> {
+        CharTrie::open(&self.path, self.strategy)
+    }
+}
+
+/// One pass over the queries; what it returns depends on every answer and on their order.
+fn pass(trie: &CharTrie<u64>, queries: &[String]) -> engine::Result<u64> {
+    let mut folded = 0u64;
+    for query in queries {
+        let answer = trie.get(query.as_str())?.map_or(u64::MAX, |rank| rank);
+        folded = folded.rotate_left(7) ^ answer;
+    }
+    Ok(folded)
+}
+
+impl System for Loading {
+    fn name(&self) -> &'static str {
+        "loading"
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
+        let source = Source::of(setup)?;
+        let count: u64 = setup.params.get("terms")?;
+        let (lookups, misses): (u64, f64) =
+            (setup.params.get("lookups")?, setup.params.get_or("misses", 0.5)?);
+        if count == 0 || !(0.0..=1.0).contains(&misses) {
+            return Err(Error::new(format!(
+                "{count} terms and a share of {misses} misses: expected at least 1, and 0 to 1"
+            )));
+        }
+        let terms = terms(count);
+        let queries = queries(&terms, lookups, misses);
+        build(&source.path, &terms)?;
+        write_queries(&setup.scratch, &queries)?;
+        let middle = terms[terms.len() / 2].clone();
+        Ok(Box::new(Opening { source, queries, middle, setup: setup.clone() }))
+    }
+}
+
+/// Builds the trie's file, unless another arm of the cell did.
+fn build(path: &Path, terms: &[String]) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let mut trie = CharTrie::<u64>::new();
+    for (term, rank) in terms.iter().zip(0..) {
+        trie.insert(term, rank).map_err(Error::context("failed to insert a term"))?;
+    }
+    trie.checkpoint(path)
+        .map_err(Error::context(format!("failed to build the trie of {} terms", terms.len())))
+}
+
+fn queries_file(scratch: &Path) -> PathBuf {
+    scratch.join("queries.txt")
+}
+
+/// Leaves the queries for fresh processes, which have no room for the terms.
+fn write_queries(scratch: &Path, queries: &[String]) -> Result<()> {
+    let path = queries_file(scratch);
+    fs::write(&path, queries.join("\n"))
+        .map_err(Error::context(format!("failed to write `{}`", path.display())))
+}
+
+struct Opening {
+    source: Source,
+    queries: Vec<String>,
+    middle: String,
+    setup: Setup,
+}
+
+impl Prepared for Opening {
+    fn sample(&mut self, sample: &mut Sample) -> Result<()> {
+        let Self { source, queries, middle, setup } = self;
+        let failed = || Error::context("failed to ask the trie");
+        source.ready()?;
+        let trie = sample.time("open_time", || source.open()).map_err(failed())?;
+        let first = sample.time("first_pass", || pass(&trie, queries)).map_err(failed())?;
+        let again = sample.time("bulk_lookup", || pass(&trie, queries)).map_err(failed())?;
+        sample.answer(&(first, again, trie.len()));
+        drop(trie);
+        source.ready()?;
+        let reopened = sample.time("first_lookup", || {
+            let trie = source.open()?;
+            let found = trie.get(middle.as_str())?;
+            // Dropping the trie is no part of the lookup.
+            Ok((trie, found))
+        });
+        let (_, found) = reopened.map_err(failed())?;
+        sample.answer(&found);
+        if sample.wants("memory") {
+            let (value, digest) = in_fresh_process("loading-memory", setup, "memory")?;
+            sample.value("memory", value);
+            sample.answer(&digest);
+        }
+        Ok(())
+    }
+}
+
+impl System for LoadingMemory {
+    fn name(&self) -> &'static str {
+        "loading-memory"
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
+        let path = queries_file(&setup.scratch);
+        let text = fs::read_to_string(&path)
+            .map_err(Error::context(format!("failed to read `{}`", path.display())))?;
+        let queries = text.split('\n').map(str::to_owned).collect();
+        Ok(Box::new(Holding { source: Source::of(setup)?, queries }))
+    }
+}
+
+struct Holding {
+    source: Source,
+    queries: Vec<String>,
+}
+
+impl Prepared for Holding {
+    fn sample(&mut self, sample: &mut Sample) -> Result<()> {
+        self.source.ready()?;
+        let before = resident()?;
+        let trie = self.source.open().map_err(Error::context("failed to open the trie"))?;
+        let answers = pass(&trie, &self.queries).map_err(Error::context("failed to ask the trie"))?;
+        let after = resident()?;
+        sample.bytes("memory", after.saturating_sub(before));
+        sample.answer(&(answers, trie.len()));
+        Ok(())
+    }
+}

@@ -1,7 +1,135 @@
 //! The store: every raw sample, registration and verdict in Postgres, insert-only.
+//!
+//! A [`Store`] is a server that the user names, or the project's own [private cluster](cluster). Its methods are
+//! small transactions that can be repeated: what is stored already is compared, never overwritten, and a
+//! difference is an error that names it. A broken connection is [`StoreError::Lost`]; after
+//! [`Store::reconnect`] the same call is made again.
+//!
+//! Instants are kept to the microsecond, which is what the server's type holds; numbers to the bit.
 
+pub mod cluster;
+
+mod address;
+mod error;
+mod explain;
+mod migrations;
+mod options;
 mod record;
+mod transact;
 
+pub use error::StoreError;
+pub use options::StoreOptions;
 pub use record::{
     CellArm, Event, Git, Registration, Run, RunArm, RunData, RunLine, SampleSet, StoredVerdict,
 };
+
+use address::Address;
+use cluster::{Cluster, ClusterOptions};
+use postgres::{Client, NoTls};
+
+/// An open store.
+pub struct Store {
+    // Closed before the lease is given back: the server has nobody to wait for.
+    client: Option<Client>,
+    cluster: Option<Cluster>,
+    address: Address,
+    server_version: String,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("location", &self.location()).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Opens the store, making what is missing: the private cluster, its server, the schema.
+    pub fn open(options: &StoreOptions<'_>) -> Result<Self, StoreError> {
+        let (cluster, address) = match &options.url {
+            Some(url) => (None, Address::parse(url)?),
+            None => {
+                let cluster = Cluster::acquire(&cluster_options(options), options.notice)?;
+                let address = cluster.address();
+                (Some(cluster), address)
+            }
+        };
+        let (client, server_version) = connect(&address)?;
+        let mut store = Self { client: Some(client), cluster, address, server_version };
+        migrations::apply(&mut store)?;
+        Ok(store)
+    }
+
+    /// Connects again after [`StoreError::Lost`], starting the private server again if it died.
+    pub fn reconnect(&mut self) -> Result<(), StoreError> {
+        self.client = None;
+        if let Some(cluster) = &mut self.cluster {
+            cluster.ensure(&|_| {})?;
+        }
+        let (client, server_version) = connect(&self.address)?;
+        self.client = Some(client);
+        self.server_version = server_version;
+        Ok(())
+    }
+
+    /// Where the store is, without the password.
+    pub fn location(&self) -> String {
+        match &self.cluster {
+            Some(cluster) => format!("the private cluster in {}", cluster.dir().display()),
+            None => self.address.location().to_owned(),
+        }
+    }
+
+    /// The store's URL for other programs, with the search path that makes `samples` a word. Without the
+    /// password: `psql` takes it from its password file or asks.
+    pub fn url(&self) -> String {
+        self.address.url()
+    }
+
+    /// The version of the server: `15.18`.
+    pub fn server_version(&self) -> &str {
+        &self.server_version
+    }
+
+    /// Whether the store is the project's private cluster.
+    pub fn is_private(&self) -> bool {
+        self.cluster.is_some()
+    }
+
+    /// Disconnects and gives the lease on the private cluster back, stopping its server when it was the last one.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.client = None;
+        self.cluster.take().map_or(Ok(()), |cluster| cluster.release().map(|_| ()))
+    }
+}
+
+fn cluster_options(options: &StoreOptions<'_>) -> ClusterOptions {
+    ClusterOptions {
+        dir: options.project.join(".harness/pg"),
+        pg_bin: options.pg_bin.clone(),
+        data_home: options.data_home.clone(),
+        autoinstall: options.autoinstall,
+        settings: Vec::new(),
+    }
+}
+
+fn connect(address: &Address) -> Result<(Client, String), StoreError> {
+    let explained = |error: &postgres::Error| match explain::explain(error, "connect", address.location()) {
+        // There was no connection yet that could have been lost.
+        StoreError::Lost { attempt, location, words } => {
+            StoreError::Server { attempt, location, code: None, words, remedy: None }
+        }
+        other => other,
+    };
+    let mut client = address.config().connect(NoTls).map_err(|error| explained(&error))?;
+    let row = client
+        .query_one(
+            "select current_setting('server_version_num')::int, split_part(current_setting('server_version'), ' ', 1)",
+            &[],
+        )
+        .map_err(|error| explained(&error))?;
+    let (number, version): (i32, String) = (row.get(0), row.get(1));
+    if number < 140_000 {
+        return Err(StoreError::TooOld { location: address.location().to_owned(), found: version });
+    }
+    Ok((client, version))
+}

@@ -1,0 +1,120 @@
+//! What a server's refusal means to the person in front of it.
+
+use super::StoreError;
+use postgres::error::{Error, SqlState};
+use std::error::Error as _;
+use std::io;
+
+/// Turns an error of the client library into one that says what failed, in whose words, and what to do.
+pub(super) fn explain(error: &Error, attempt: &str, location: &str) -> StoreError {
+    let attempt = attempt.to_owned();
+    let location = location.to_owned();
+    if is_lost(error) {
+        return StoreError::Lost { attempt, location, words: words(error) };
+    }
+    let code = error.code().map(|it| it.code().to_owned());
+    StoreError::Server { attempt, location, code, words: words(error), remedy: remedy(error) }
+}
+
+/// The server's own words, else every reason that the library and the system give.
+pub(super) fn words(error: &Error) -> String {
+    if let Some(server) = error.as_db_error() {
+        let mut text = server.message().to_owned();
+        for more in [server.detail(), server.hint()].into_iter().flatten() {
+            text.push_str("; ");
+            text.push_str(more);
+        }
+        return text;
+    }
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(reason) = source {
+        let reason_text = reason.to_string();
+        if !text.contains(&reason_text) {
+            text.push_str(": ");
+            text.push_str(&reason_text);
+        }
+        source = reason.source();
+    }
+    text
+}
+
+/// Whether a connection that was there is gone.
+fn is_lost(error: &Error) -> bool {
+    if let Some(code) = error.code() {
+        return [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code)
+            || code.code().starts_with("08");
+    }
+    error.is_closed() || error.to_string().starts_with("error communicating with the server")
+}
+
+/// The system's reason, when the failure is one of reaching the server.
+pub(super) fn io_kind(error: &Error) -> Option<io::ErrorKind> {
+    let mut source = error.source();
+    while let Some(reason) = source {
+        if let Some(io) = reason.downcast_ref::<io::Error>() {
+            return Some(io.kind());
+        }
+        source = reason.source();
+    }
+    None
+}
+
+fn remedy(error: &Error) -> Option<String> {
+    let text = match error.code() {
+        Some(code) => by_code(code, &words(error))?,
+        None => by_reason(error)?,
+    };
+    Some(text.to_owned())
+}
+
+fn by_code(code: &SqlState, words: &str) -> Option<&'static str> {
+    Some(match code.code() {
+        "28P01" => "check the user and the password in the database URL",
+        "28000" if words.contains("no encryption") => {
+            "the server accepts only TLS connections, and TLS is not built in yet: use a connection without it, \
+             or a tunnel"
+        }
+        "28000" => "check the user in the database URL and the server's pg_hba.conf",
+        "3D000" => "create the database first: createdb <database>",
+        "42P01" | "3F000" => {
+            "the schema is missing or incomplete: open the store with a role that may create it"
+        }
+        "42501" => {
+            "ask the database's owner for the right: create on the database for the first use, \
+             then usage on schema harness, select and insert on its tables"
+        }
+        "25006" => "this server is read-only, perhaps a replica: use the primary's address",
+        "53300" => "the server has no free connection: try again, or raise its max_connections",
+        "53100" => "the server's disk is full: free some space and repeat; nothing that was stored is lost",
+        "53200" => "the server is out of memory",
+        "57014" => "the server cancelled the statement; try again when it is less busy",
+        "55P03" => "another process holds the store's lock for too long; try again",
+        "57P03" => "the server is starting or stopping; try again in a moment",
+        "HL001" => "the store is append-only: write an amendment, an event or a later verdict instead",
+        _ => return None,
+    })
+}
+
+fn by_reason(error: &Error) -> Option<&'static str> {
+    let text = words(error);
+    if text.contains("password missing") {
+        return Some("the server wants a password: put it into the database URL");
+    }
+    if text.contains("TLS") || text.contains("tls") {
+        return Some("TLS is not built in yet: use sslmode=disable or prefer");
+    }
+    match io_kind(error) {
+        Some(io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {
+            Some("is the server running there? check host and port in the database URL")
+        }
+        Some(io::ErrorKind::PermissionDenied) => Some("the socket belongs to somebody else"),
+        _ if text.contains("lookup address") || text.contains("resolve") => {
+            Some("the host's name is unknown: check it in the database URL")
+        }
+        _ if text.contains("timed out") || text.contains("timeout") => {
+            Some("the server does not answer: check host, port and firewall")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! The schema's steps: `schemas/NNNN_*.sql`, embedded, applied in order, each once and never changed afterwards.
+
+use super::transact::Failure;
+use super::{Store, StoreError};
+use crate::vocab::Digest;
+use postgres::Transaction;
+
+struct Migration {
+    version: i32,
+    name: &'static str,
+    sql: &'static str,
+}
+
+const ALL: &[Migration] = &[
+    Migration { version: 1, name: "init", sql: include_str!("../../../schemas/0001_init.sql") },
+    Migration { version: 2, name: "append_only", sql: include_str!("../../../schemas/0002_append_only.sql") },
+];
+
+/// Any number that nobody else uses: the lock under which migrations run.
+const LOCK: i64 = 0x6861_726e_6573_7331;
+
+const BOOTSTRAP: &str = "create schema if not exists harness;
+create table if not exists harness.schema_migrations (
+  version int primary key,
+  name text not null,
+  sha256 bytea not null,
+  applied_at timestamptz not null default now());";
+
+/// Brings the schema up to what this build knows; refuses one that it does not know.
+pub(super) fn apply(store: &mut Store) -> Result<(), StoreError> {
+    // The usual case asks one question, takes no lock and works on a read-only server.
+    let missing = store.transact("read the schema's version", |transaction| {
+        let exists: bool =
+            transaction.query_one("select to_regclass('harness.schema_migrations') is not null", &[])?.get(0);
+        if exists { missing(transaction) } else { Ok(ALL.iter().collect()) }
+    })?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match store.transact("create the schema", migrate) {
+            // The lock makes first uses wait for each other, but not on servers where it is only a word.
+            Err(StoreError::Server { code: Some(code), .. })
+                if tries < 5 && ["42P06", "42P07", "42710", "42723", "XX000"].contains(&code.as_str()) => {}
+            result => return result,
+        }
+    }
+}
+
+fn migrate(transaction: &mut Transaction<'_>) -> Result<(), Failure> {
+    transaction.query_one("select pg_advisory_xact_lock($1)", &[&LOCK])?;
+    transaction.batch_execute(BOOTSTRAP)?;
+    for migration in missing(transaction)? {
+        transaction.execute(
+            "insert into harness.schema_migrations (version, name, sha256) values ($1, $2, $3)",
+            &[&migration.version, &migration.name, &Digest::of(migration.sql).0.as_slice()],
+        )?;
+        transaction.batch_execute(migration.sql)?;
+    }
+    Ok(())
+}
+
+/// What is still to be applied; an error when the database has something else.
+fn missing(transaction: &mut Transaction<'_>) -> Result<Vec<&'static Migration>, Failure> {
+    let rows = transaction
+        .query("select version, name, sha256 from harness.schema_migrations order by version", &[])?;
+    let known = ALL.last().map_or(0, |it| it.version);
+    let mut missing: Vec<&Migration> = ALL.iter().collect();
+    if let Some(found) = rows.last().map(|row| row.get::<_, i32>(0)).filter(|it| *it > known) {
+        return Err(StoreError::NewerSchema { found, known }.into());
+    }
+    for row in rows {
+        let (version, name, digest): (i32, String, Vec<u8>) = (row.get(0), row.get(1), row.get(2));
+        let same = ALL.iter().any(|it| it.version == version && Digest::of(it.sql).0[..] == digest[..]);
+        if !same {
+            return Err(StoreError::EditedMigration { version, name }.into());
+        }
+        missing.retain(|it| it.version != version);
+    }
+    Ok(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_embedded_in_order() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|it| it.unwrap().file_name().into_string().unwrap())
+            .filter(|it| it.ends_with(".sql"))
+            .collect();
+        files.sort();
+        let embedded: Vec<String> =
+            ALL.iter().map(|it| format!("{:04}_{}.sql", it.version, it.name)).collect();
+        assert_eq!(files, embedded);
+        assert!(ALL.iter().zip(1..).all(|(it, version)| it.version == version));
+    }
+}

@@ -140,6 +140,10 @@ impl StoreError {
         Self::Io { attempt, path: path.into(), source: source.into() }
     }
 
+    pub(super) fn invalid(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), problem: problem.into() }
+    }
+
     pub(super) fn cluster(problem: impl Into<String>) -> Self {
         Self::Cluster { problem: problem.into(), log: Vec::new(), remedy: None }
     }

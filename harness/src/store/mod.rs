@@ -10,21 +10,32 @@
 pub mod cluster;
 
 mod address;
+mod check;
 mod error;
+mod events;
 mod explain;
+mod import;
+mod lists;
 mod migrations;
 mod options;
 mod record;
+mod register;
+mod runs;
+mod samples;
+mod series;
 mod transact;
+mod verdicts;
 
 pub use error::StoreError;
 pub use options::StoreOptions;
 pub use record::{
-    CellArm, Event, Git, Registration, Run, RunArm, RunData, RunLine, SampleSet, StoredVerdict,
+    CellArm, Event, ExperimentLine, Git, Registration, Run, RunArm, RunData, RunLine, SampleSet,
+    StoredFinding, StoredVerdict, Subject,
 };
 
 use address::Address;
 use cluster::{Cluster, ClusterOptions};
+use jiff::Timestamp;
 use postgres::{Client, NoTls};
 
 /// An open store.
@@ -100,6 +111,26 @@ impl Store {
         self.client = None;
         self.cluster.take().map_or(Ok(()), |cluster| cluster.release().map(|_| ()))
     }
+
+    /// The private server analyses its tables when the harness says so: nothing runs by itself.
+    fn refresh_statistics(&mut self) {
+        if self.is_private()
+            && let Some(client) = &mut self.client
+        {
+            // Only plans depend on it.
+            let _ = client.batch_execute("analyze");
+        }
+    }
+
+    /// Writes out what the private server would write out later, during a measurement.
+    fn settle(&mut self) {
+        if self.is_private()
+            && let Some(client) = &mut self.client
+        {
+            // Nothing depends on it but quietness.
+            let _ = client.batch_execute("checkpoint");
+        }
+    }
 }
 
 fn cluster_options(options: &StoreOptions<'_>) -> ClusterOptions {
@@ -132,4 +163,10 @@ fn connect(address: &Address) -> Result<(Client, String), StoreError> {
         return Err(StoreError::TooOld { location: address.location().to_owned(), found: version });
     }
     Ok((client, version))
+}
+
+/// An instant as the store keeps it: whole microseconds, the rest cut off.
+pub(crate) fn micros(at: Timestamp) -> Timestamp {
+    let nanos = at.as_nanosecond();
+    Timestamp::from_nanosecond(nanos - nanos.rem_euclid(1000)).unwrap_or(at)
 }

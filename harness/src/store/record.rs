@@ -1,6 +1,6 @@
 //! What the store keeps, as values. Every record is written once and never changed.
 
-use crate::vocab::{Digest, RunState, Verdict};
+use crate::vocab::{Digest, Finding, RunState, Verdict};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ pub struct RunData {
     pub cells: Vec<CellArm>,
     /// In order.
     pub events: Vec<Event>,
-    /// In order of metric, cell, arm, warm-up, block.
+    /// In order of metric, cell, arm, warm-up, block; as few sets as there are gaps, however they were stored.
     pub sets: Vec<SampleSet>,
 }
 
@@ -168,4 +168,83 @@ pub struct RunLine {
     pub samples: u64,
     /// The newest verdict.
     pub verdict: Option<Verdict>,
+}
+
+/// An experiment in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExperimentLine {
+    /// Its identity.
+    pub experiment: String,
+    /// Heading of the newest version.
+    pub title: String,
+    /// The newest version.
+    pub version: u32,
+    /// When version 1 was registered.
+    pub registered_at: Timestamp,
+    /// Runs of any version.
+    pub runs: u64,
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// Something that was claimed.
+    Hypothesis,
+    /// Something that must not get worse.
+    Guard,
+}
+
+impl Subject {
+    /// The spelling in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hypothesis => "hypothesis",
+            Self::Guard => "guard",
+        }
+    }
+}
+
+/// What a verdict says of one hypothesis or guard in one cell: a row for people who write SQL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredFinding {
+    /// Hypothesis or guard.
+    pub subject: Subject,
+    /// Its name; a guard's is its metric.
+    pub id: String,
+    /// The metric.
+    pub metric: String,
+    /// The cell, as `Cell` displays itself.
+    pub cell: String,
+    /// The arm in question.
+    pub treatment: String,
+    /// What it is compared with.
+    pub control: String,
+    /// Supported or held, refuted or violated, undecided.
+    pub finding: Finding,
+    /// Samples of the control.
+    pub n_control: u32,
+    /// Samples of the treatment.
+    pub n_treatment: u32,
+    /// Mean of the control, in the metric's unit.
+    pub mean_control: Option<f64>,
+    /// Mean of the treatment.
+    pub mean_treatment: Option<f64>,
+    /// Direction-adjusted difference, as the margin has it: positive is better.
+    pub gain: Option<f64>,
+    /// Lower end of its interval.
+    pub gain_low: Option<f64>,
+    /// Upper end of its interval.
+    pub gain_high: Option<f64>,
+    /// The registered test's statistic.
+    pub statistic: Option<f64>,
+    /// Its degrees of freedom.
+    pub df: Option<f64>,
+    /// Its p-value, uncorrected.
+    pub p_value: Option<f64>,
+    /// The natural logarithm of the p-value, also where that is below the smallest double.
+    pub ln_p: Option<f64>,
+    /// The p-value, corrected over the family.
+    pub p_adjusted: Option<f64>,
+    /// Cohen's d or its like, signed as the difference.
+    pub effect_size: Option<f64>,
 }

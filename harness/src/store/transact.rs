@@ -16,6 +16,8 @@ const LIMITS: &str = "set local lock_timeout = '60s'; set local statement_timeou
 pub(super) enum Failure {
     Sql(postgres::Error),
     Store(StoreError),
+    /// Another writer was faster; what it wrote is to be looked at in a new transaction.
+    Again,
 }
 
 impl From<postgres::Error> for Failure {
@@ -60,6 +62,11 @@ impl Store {
                     return Err(StoreError::Lost { attempt: attempt.to_owned(), location, words });
                 }
                 Err(Failure::Sql(error)) => return Err(explain::explain(&error, attempt, &location)),
+                Err(Failure::Again) if tries < ATTEMPTS => {}
+                Err(Failure::Again) => {
+                    let problem = format!("other writers kept getting in the way of `{attempt}`");
+                    return Err(StoreError::Damaged { problem });
+                }
             }
             thread::sleep(pause(tries));
         }

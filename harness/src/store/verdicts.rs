@@ -1,0 +1,179 @@
+//! Verdicts: what was decided of a run, each time it was decided.
+
+use super::events::{exists, word};
+use super::runs::differ;
+use super::transact::Failure;
+use super::{Store, StoreError, StoredFinding, StoredVerdict, Subject, check, micros};
+use postgres::Transaction;
+use uuid::Uuid;
+
+impl Store {
+    /// Appends a verdict to its run, with its findings, in one transaction.
+    pub fn append_verdict(
+        &mut self,
+        verdict: &StoredVerdict,
+        findings: &[StoredFinding],
+    ) -> Result<(), StoreError> {
+        check::verdict(verdict, findings)?;
+        self.transact("store the verdict", |transaction| {
+            exists(transaction, verdict.run)?;
+            insert(transaction, verdict, findings)
+        })
+    }
+
+    /// The verdicts of a run, in order.
+    pub fn verdicts(&mut self, run: Uuid) -> Result<Vec<StoredVerdict>, StoreError> {
+        self.transact("read the verdicts", |transaction| of(transaction, run))
+    }
+
+    /// The findings of a verdict, in order of subject, id and cell.
+    pub fn findings(&mut self, run: Uuid, seq: u32) -> Result<Vec<StoredFinding>, StoreError> {
+        self.transact("read the findings", |transaction| findings_of(transaction, run, seq))
+    }
+}
+
+pub(super) fn insert(
+    transaction: &mut Transaction<'_>,
+    it: &StoredVerdict,
+    findings: &[StoredFinding],
+) -> Result<(), Failure> {
+    let seq = check::whole("verdict.seq", it.seq)?;
+    let inserted = transaction.execute(
+        "insert into harness.verdicts (run_id, seq, verdict, doc, harness, decided_at) \
+         values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
+        &[&it.run, &seq, &it.verdict.as_str(), &it.doc, &it.harness, &micros(it.decided_at)],
+    )?;
+    if inserted == 0 {
+        let stored = of(transaction, it.run)?;
+        let stored = stored.iter().find(|that| that.seq == it.seq).ok_or(Failure::Again)?;
+        compare(stored, it)?;
+        let mut given = findings.to_vec();
+        given.sort_by(|a, b| key(a).cmp(&key(b)));
+        let known = findings_of(transaction, it.run, it.seq)?;
+        differ(&format!("findings of verdict {} of run {}", it.seq, it.run), &known, &given)?;
+        return Ok(());
+    }
+    for finding in findings {
+        insert_finding(transaction, it.run, seq, finding)?;
+    }
+    Ok(())
+}
+
+fn compare(stored: &StoredVerdict, given: &StoredVerdict) -> Result<(), StoreError> {
+    let of = |field: &str| format!("{field} of verdict {} of run {}", given.seq, given.run);
+    differ(&of("verdict"), &stored.verdict, &given.verdict)?;
+    differ(&of("harness"), &stored.harness, &given.harness)?;
+    differ(&of("decided_at"), &stored.decided_at, &micros(given.decided_at))?;
+    if stored.doc != given.doc {
+        return Err(StoreError::Contradiction { difference: of("document") });
+    }
+    Ok(())
+}
+
+fn insert_finding(
+    transaction: &mut Transaction<'_>,
+    run: Uuid,
+    seq: i32,
+    it: &StoredFinding,
+) -> Result<(), Failure> {
+    transaction.execute(
+        "insert into harness.findings (run_id, seq, kind, id, metric, cell, treatment, control, finding, \
+         n_control, n_treatment, mean_control, mean_treatment, gain, gain_low, gain_high, statistic, df, p_value, \
+         ln_p, p_adjusted, effect_size) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+         $16, $17, $18, $19, $20, $21, $22)",
+        &[
+            &run,
+            &seq,
+            &it.subject.as_str(),
+            &it.id,
+            &it.metric,
+            &it.cell,
+            &it.treatment,
+            &it.control,
+            &it.finding.as_str(),
+            &check::whole("finding.n_control", it.n_control)?,
+            &check::whole("finding.n_treatment", it.n_treatment)?,
+            &it.mean_control,
+            &it.mean_treatment,
+            &it.gain,
+            &it.gain_low,
+            &it.gain_high,
+            &it.statistic,
+            &it.df,
+            &it.p_value,
+            &it.ln_p,
+            &it.p_adjusted,
+            &it.effect_size,
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<StoredVerdict>, Failure> {
+    let rows = transaction.query(
+        "select seq, verdict, doc, harness, decided_at from harness.verdicts where run_id = $1 order by seq",
+        &[&run],
+    )?;
+    rows.iter()
+        .map(|row| {
+            Ok(StoredVerdict {
+                run,
+                seq: row.try_get::<_, i32>(0)?.unsigned_abs(),
+                verdict: word(row, 1)?,
+                doc: row.try_get(2)?,
+                harness: row.try_get(3)?,
+                decided_at: row.try_get(4)?,
+            })
+        })
+        .collect()
+}
+
+fn key(it: &StoredFinding) -> (Subject, [&str; 5]) {
+    (it.subject, [&it.id, &it.metric, &it.cell, &it.treatment, &it.control])
+}
+
+fn findings_of(
+    transaction: &mut Transaction<'_>,
+    run: Uuid,
+    seq: u32,
+) -> Result<Vec<StoredFinding>, Failure> {
+    let rows = transaction.query(
+        "select kind, id, metric, cell, treatment, control, finding, n_control, n_treatment, mean_control, \
+         mean_treatment, gain, gain_low, gain_high, statistic, df, p_value, ln_p, p_adjusted, effect_size \
+         from harness.findings where run_id = $1 and seq = $2",
+        &[&run, &check::whole("verdict.seq", seq)?],
+    )?;
+    let mut findings = rows
+        .iter()
+        .map(|row| {
+            Ok(StoredFinding {
+                subject: if row.try_get::<_, &str>(0)? == "guard" {
+                    Subject::Guard
+                } else {
+                    Subject::Hypothesis
+                },
+                id: row.try_get(1)?,
+                metric: row.try_get(2)?,
+                cell: row.try_get(3)?,
+                treatment: row.try_get(4)?,
+                control: row.try_get(5)?,
+                finding: word(row, 6)?,
+                n_control: row.try_get::<_, i32>(7)?.unsigned_abs(),
+                n_treatment: row.try_get::<_, i32>(8)?.unsigned_abs(),
+                mean_control: row.try_get(9)?,
+                mean_treatment: row.try_get(10)?,
+                gain: row.try_get(11)?,
+                gain_low: row.try_get(12)?,
+                gain_high: row.try_get(13)?,
+                statistic: row.try_get(14)?,
+                df: row.try_get(15)?,
+                p_value: row.try_get(16)?,
+                ln_p: row.try_get(17)?,
+                p_adjusted: row.try_get(18)?,
+                effect_size: row.try_get(19)?,
+            })
+        })
+        .collect::<Result<Vec<_>, Failure>>()?;
+    findings.sort_by(|a, b| key(a).cmp(&key(b)));
+    Ok(findings)
+}

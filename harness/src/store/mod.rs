@@ -106,10 +106,47 @@ impl Store {
         self.cluster.is_some()
     }
 
-    /// Disconnects and gives the lease on the private cluster back, stopping its server when it was the last one.
+    /// Disconnects and gives the lease on the private cluster back, stopping its server when it was the last one
+    /// and no other client is connected.
     pub fn close(mut self) -> Result<(), StoreError> {
+        self.give_back()
+    }
+
+    /// Disconnects and lets the private server run.
+    pub fn leave(mut self) {
         self.client = None;
-        self.cluster.take().map_or(Ok(()), |cluster| cluster.release().map(|_| ()))
+        if let Some(cluster) = self.cluster.take() {
+            cluster.leave();
+        }
+    }
+
+    /// Disconnects and stops the private server, whoever is connected, unless another harness uses it. Tells
+    /// whether it did.
+    pub fn stop(mut self) -> Result<bool, StoreError> {
+        self.client = None;
+        self.cluster.take().map_or(Ok(false), Cluster::release)
+    }
+
+    fn give_back(&mut self) -> Result<(), StoreError> {
+        let busy = self.has_other_clients();
+        self.client = None;
+        match self.cluster.take() {
+            Some(cluster) if busy => cluster.leave(),
+            Some(cluster) => {
+                cluster.release()?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Whether somebody else, such as psql or a notebook, is connected.
+    fn has_other_clients(&mut self) -> bool {
+        let others = "select exists (select from pg_stat_activity \
+                      where backend_type = 'client backend' and pid <> pg_backend_pid())";
+        // A server that cannot be asked has nobody to wait for.
+        self.cluster.is_some()
+            && self.client.as_mut().is_some_and(|it| it.query_one(others, &[]).is_ok_and(|row| row.get(0)))
     }
 
     /// The private server analyses its tables when the harness says so: nothing runs by itself.
@@ -130,6 +167,13 @@ impl Store {
             // Nothing depends on it but quietness.
             let _ = client.batch_execute("checkpoint");
         }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // A server that cannot be stopped now is adopted and stopped by the next user.
+        let _ = self.give_back();
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::vocab::{Digest, Finding, RunState, Verdict};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// The state of a git work tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Git {
     /// Full hash of the commit; `unknown` outside a repository.
     pub commit: String,
@@ -16,7 +17,7 @@ pub struct Git {
 }
 
 /// One version of a pre-registration, frozen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Registration {
     /// Identity of the experiment.
     pub experiment: String,
@@ -39,7 +40,7 @@ pub struct Registration {
 }
 
 /// One execution of a plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Identity; UUIDv7, so it sorts by time.
     pub id: Uuid,
@@ -64,7 +65,7 @@ pub struct Run {
 }
 
 /// What an arm really was in a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunArm {
     /// The arm.
     pub arm: String,
@@ -77,7 +78,7 @@ pub struct RunArm {
 }
 
 /// What an arm said of itself in a cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellArm {
     /// The cell, as `Cell` displays itself.
     pub cell: String,
@@ -90,7 +91,7 @@ pub struct CellArm {
 }
 
 /// Consecutive blocks of one metric, cell and arm.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleSet {
     /// The metric.
     pub metric: String,
@@ -111,7 +112,7 @@ pub struct SampleSet {
 }
 
 /// A change of a run's state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// 1, 2, ... within the run.
     pub seq: u32,
@@ -139,7 +140,7 @@ pub struct RunData {
 }
 
 /// A decision on a run, as stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredVerdict {
     /// The run.
     pub run: Uuid,
@@ -186,7 +187,8 @@ pub struct ExperimentLine {
 }
 
 /// What a finding is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// Something that was claimed.
     Hypothesis,
@@ -205,7 +207,7 @@ impl Subject {
 }
 
 /// What a verdict says of one hypothesis or guard in one cell: a row for people who write SQL.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredFinding {
     /// Hypothesis or guard.
     pub subject: Subject,

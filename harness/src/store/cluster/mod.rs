@@ -111,6 +111,11 @@ impl Cluster {
         self.give_back(LOCK_PATIENCE, false)
     }
 
+    /// Gives the lease back and lets the server run, for clients that are no harness.
+    pub fn leave(mut self) {
+        self.lease = None;
+    }
+
     /// As [`release`](Self::release), and removes the cluster with everything in it when it was the last lease.
     pub fn discard(mut self) -> Result<bool, StoreError> {
         self.give_back(LOCK_PATIENCE, true)

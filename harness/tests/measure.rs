@@ -1,66 +1,44 @@
 //! The measuring loop over real worker processes: what they answer, and every way in which they can fail.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use harness::measure::{Failure, Interrupt, Measured, Place, Program, Stop, Workers, run};
 use harness::plan::Plan;
-use harness::prereg::{Arm, Contrast, Design, Environment, Guard, Launch, Metric, Prereg, Rule, Worker};
-use harness::vocab::*;
+use harness::prereg::{Launch, Prereg, parse};
+use harness::vocab::Process;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 fn prereg(process: Process) -> Prereg {
-    let arm = |name: &str, role| Arm {
-        name: name.to_owned(),
-        role,
-        params: vec![("mode".to_owned(), Scalar::Text(name.to_owned()))],
-        env: Vec::new(),
-        command: None,
-    };
-    Prereg {
-        id: "demo".into(),
-        title: "Demo".into(),
-        ledger: "demo".into(),
-        order: 1,
-        claim: "b is faster than a".into(),
-        changes: Vec::new(),
-        baseline: None,
-        worker: Worker {
-            launch: Launch::Command(vec!["worker.sh".into()]),
-            system: "demo".into(),
-            timeout: Duration::from_secs(2),
-        },
-        params: vec![("size".to_owned(), vec![Scalar::Int(1)])],
-        arms: vec![arm("a", Role::Control), arm("b", Role::Treatment)],
-        design: Design {
-            warmups: 1,
-            samples: 3,
-            order: Order::RandomBlocks,
-            process,
-            clock: Clock::Wall,
-            seed: 1,
-        },
-        metrics: vec![Metric {
-            name: "time".into(),
-            unit: Unit::parse("ms").unwrap(),
-            better: Direction::Lower,
-        }],
-        hypotheses: Vec::new(),
-        guards: vec![Guard {
-            metric: "time".into(),
-            condition: Vec::new(),
-            contrast: Contrast { treatment: "b".into(), control: "a".into() },
-            margin: Margin::Relative(0.05),
-        }],
-        decision: Rule {
-            alpha: 0.05,
-            test: Test::Welch,
-            correction: Correction::Holm,
-            agreement: Agreement::Report,
-            labels: Labels::AcceptReject,
-            noise_margin: 0.05,
-        },
-        environment: Environment::default(),
-    }
+    let text = format!(
+        r#"
+id = "demo"
+title = "Demo"
+ledger = "demo"
+[worker]
+command = ["worker.sh"]
+system = "demo"
+timeout = "2s"
+[arms.a]
+role = "control"
+params.mode = "a"
+[arms.b]
+role = "treatment"
+params.mode = "b"
+[design]
+warmups = 1
+samples = 3
+process = "{process}"
+[metrics.time]
+unit = "ms"
+better = "lower"
+[[guards]]
+metric = "time"
+margin = 0.05
+"#
+    );
+    parse(&text, "demo.toml").unwrap()
 }
 
 fn worker() -> PathBuf {
@@ -77,14 +55,11 @@ fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measur
     };
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
-    let mut prereg = prereg.clone();
-    // The demo echoes its mode only.
-    prereg.params.clear();
-    let plan = Plan::new(&prereg, 1);
+    let plan = Plan::new(prereg, 1);
     let never = Interrupt::new().unwrap();
-    let mut workers = Workers::new(&prereg, vec![program(&[]), program(args)], root, root, &never);
+    let mut workers = Workers::new(prereg, vec![program(&[]), program(args)], root, root, &never);
     let mut all = Vec::new();
-    let result = run(&prereg, &plan, done, &[], &mut workers, |_, measured| {
+    let result = run(prereg, &plan, done, &[], &mut workers, |_, measured| {
         all.push(measured);
         Ok::<_, std::convert::Infallible>(())
     });
@@ -207,7 +182,10 @@ fn a_value_that_is_no_finite_number_is_refused() {
 fn another_answer_than_the_other_arms_is_a_failure() {
     let (text, failure, kept) = failure(&["wrong", "1"]);
     let first = if text.contains("arm `a` answered") { "a" } else { "b" };
-    assert_eq!(text, format!("arm `b`, block 0, answers `other`, arm `{first}` answered `d`"));
+    assert_eq!(
+        text,
+        format!("worker of arm `b`, asked for sample 0, answers `other`, arm `{first}` answered `d`")
+    );
     assert!(failure.hint().is_some());
     assert!(kept >= 3, "the step in which it was found is kept: {kept}");
 }
@@ -256,7 +234,6 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn an_interruption_ends_the_wait_at_once() {
     let mut prereg = prereg(Process::PerArm);
-    prereg.params.clear();
     prereg.worker.timeout = Duration::from_secs(60);
     let program = Program { path: worker(), args: vec!["hang".into()], shown: Vec::new(), binary: None };
     let scratch = tempfile::tempdir().unwrap();

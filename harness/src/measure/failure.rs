@@ -16,7 +16,7 @@ pub enum Failure {
     /// The worker ended, or closed its output, in place of an answer.
     Died {
         /// Which, at what.
-        at: At,
+        at: Box<At>,
         /// How it ended, if it did.
         status: Option<ExitStatus>,
         /// The last lines of its standard error.
@@ -25,7 +25,7 @@ pub enum Failure {
     /// The worker gave no answer in time and was killed.
     TimedOut {
         /// Which, at what.
-        at: At,
+        at: Box<At>,
         /// How long it was waited for.
         after: Duration,
         /// The last lines of its standard error.
@@ -34,7 +34,7 @@ pub enum Failure {
     /// The answer is none of the protocol.
     Garbage {
         /// Which, at what.
-        at: At,
+        at: Box<At>,
         /// The beginning of what it answered.
         found: String,
         /// What is wrong with it.
@@ -45,7 +45,7 @@ pub enum Failure {
     /// The worker said that it cannot do what was asked.
     Refused {
         /// Which, at what.
-        at: At,
+        at: Box<At>,
         /// Its message.
         message: String,
         /// The last lines of its standard error.
@@ -54,7 +54,7 @@ pub enum Failure {
     /// The worker runs with another configuration than the registered one.
     Echo {
         /// Which, at what.
-        at: At,
+        at: Box<At>,
         /// The parameter.
         param: String,
         /// As registered.
@@ -64,17 +64,11 @@ pub enum Failure {
     },
     /// The result of the work is not that of the other arms or blocks.
     Digest {
-        /// The arm.
-        arm: String,
-        /// The cell.
-        cell: String,
-        /// The block.
-        block: u32,
-        /// Whether it was a warm-up.
-        warmup: bool,
+        /// Which, at what.
+        at: Box<At>,
         /// Its digest.
         found: String,
-        /// The arm measured first.
+        /// The arm measured first in the cell.
         first_arm: String,
         /// That arm's digest.
         expected: String,
@@ -99,6 +93,13 @@ pub struct At {
     pub cell: String,
     /// `hello`, `prepare`, `sample 7`, `warm-up 0`, `finish`.
     pub request: String,
+}
+
+impl At {
+    /// How a request for a sample is called.
+    pub(super) fn request(block: u32, warmup: bool) -> String {
+        format!("{} {block}", if warmup { "warm-up" } else { "sample" })
+    }
 }
 
 impl fmt::Display for At {
@@ -157,13 +158,8 @@ impl fmt::Display for Failure {
             Self::Echo { at, param, registered, found: None } => {
                 write!(f, "{at}, does not read parameter `{param}`, registered as `{registered}`")
             }
-            Self::Digest { arm, cell, block, warmup, found, first_arm, expected } => {
-                let kind = if *warmup { "warm-up" } else { "block" };
-                write!(f, "arm `{arm}`")?;
-                if !cell.is_empty() {
-                    write!(f, " at {cell}")?;
-                }
-                write!(f, ", {kind} {block}, answers `{found}`, arm `{first_arm}` answered `{expected}`")
+            Self::Digest { at, found, first_arm, expected } => {
+                write!(f, "{at}, answers `{found}`, arm `{first_arm}` answered `{expected}`")
             }
             Self::Scratch { attempt, .. } => write!(f, "failed to {attempt}"),
             Self::Interrupted => f.write_str("interrupted"),

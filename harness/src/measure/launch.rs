@@ -109,13 +109,13 @@ fn build(package: &str, root: &Path) -> Result<PathBuf, LaunchError> {
     if !output.status.success() {
         return Err(LaunchError::Build { package: package.to_owned() });
     }
-    let executable = output.stdout.split(|it| *it == b'\n').filter_map(|line| {
+    let mut executables = output.stdout.split(|it| *it == b'\n').filter_map(|line| {
         let message: serde_json::Value = serde_json::from_slice(line).ok()?;
         let target = message.get("target")?;
         let is_it = target.get("name")?.as_str()? == package && target.get("kind")?[0].as_str()? == "bin";
         is_it.then(|| message.get("executable")?.as_str().map(PathBuf::from))?
     });
-    executable.last().ok_or_else(|| LaunchError::NoBinary { package: package.to_owned() })
+    executables.next().ok_or_else(|| LaunchError::NoBinary { package: package.to_owned() })
 }
 
 fn find(program: &str, root: &Path) -> Result<PathBuf, LaunchError> {

@@ -9,7 +9,7 @@ mod launch;
 mod pipe;
 mod worker;
 
-pub use failure::Failure;
+pub use failure::{At, Failure};
 pub use interrupt::Interrupt;
 pub use launch::{LaunchError, Program, resolve};
 pub use worker::Workers;
@@ -176,10 +176,7 @@ impl Results {
         }
         let first = self.first.entry(cell.clone()).or_insert_with(|| (arm.name.clone(), result.clone()));
         (first.1 != result).then(|| Failure::Digest {
-            arm: arm.name.clone(),
-            cell,
-            block: step.block,
-            warmup: step.warmup,
+            at: Box::new(At { arm: arm.name.clone(), cell, request: At::request(step.block, step.warmup) }),
             found: result,
             first_arm: first.0.clone(),
             expected: first.1.clone(),

@@ -238,7 +238,7 @@ impl Conversation {
         warmup: bool,
         interrupt: &Interrupt,
     ) -> Result<(Vec<f64>, String), Failure> {
-        let at = self.at(&format!("{} {block}", if warmup { "warm-up" } else { "sample" }));
+        let at = self.at(&At::request(block, warmup));
         let answer = self.ask(&at, &Request::Sample { block, warmup }, interrupt)?;
         let Answer::Sample { values, digest } = &answer else {
             return Err(self.garbage(at, &answer, "a `sample` was expected"));
@@ -268,29 +268,30 @@ impl Conversation {
     }
 
     fn ask(&mut self, at: &At, request: &Request, interrupt: &Interrupt) -> Result<Answer, Failure> {
+        let boxed = || Box::new(at.clone());
         let line = serde_json::to_string(request)
-            .map_err(|it| self.refused(at.clone(), format!("the request cannot be written: {it}")))?;
+            .map_err(|it| self.refused(boxed(), format!("the request cannot be written: {it}")))?;
         // A worker that is gone is found out by reading, where its last words are.
         let _ = self.pipes.say(&line);
         let line = match self.pipes.hear(self.timeout, interrupt) {
             Ok(Heard::Line(line)) => line,
             Ok(Heard::TooLong(line)) => {
-                return Err(self.garbage_text(at.clone(), &line, "the line has no end"));
+                return Err(self.garbage_text(boxed(), &line, "the line has no end"));
             }
             Ok(Heard::TimedOut) => {
                 let stderr = self.pipes.last_errors(STDERR_LINES);
-                return Err(Failure::TimedOut { at: at.clone(), after: self.timeout, stderr });
+                return Err(Failure::TimedOut { at: boxed(), after: self.timeout, stderr });
             }
             Ok(Heard::Interrupted) => return Err(Failure::Interrupted),
             Ok(Heard::Closed) => {
                 let status = self.await_end();
                 let stderr = self.pipes.last_errors(STDERR_LINES);
-                return Err(Failure::Died { at: at.clone(), status, stderr });
+                return Err(Failure::Died { at: boxed(), status, stderr });
             }
-            Err(error) => return Err(self.refused(at.clone(), format!("its answer cannot be read: {error}"))),
+            Err(error) => return Err(self.refused(boxed(), format!("its answer cannot be read: {error}"))),
         };
         match serde_json::from_slice::<Answer>(&line) {
-            Ok(Answer::Error { message }) => Err(self.refused(at.clone(), message)),
+            Ok(Answer::Error { message }) => Err(self.refused(boxed(), message)),
             Ok(answer) => Ok(answer),
             Err(error) => {
                 let text = String::from_utf8_lossy(&line);
@@ -299,7 +300,7 @@ impl Conversation {
                 } else {
                     format!("it is no answer of protocol {}: {error}", protocol::VERSION)
                 };
-                Err(self.garbage_text(at.clone(), &line, &why))
+                Err(self.garbage_text(boxed(), &line, &why))
             }
         }
     }
@@ -315,20 +316,20 @@ impl Conversation {
         None
     }
 
-    fn at(&self, request: &str) -> At {
-        At { arm: self.arm.clone(), cell: self.cell.clone(), request: request.to_owned() }
+    fn at(&self, request: &str) -> Box<At> {
+        Box::new(At { arm: self.arm.clone(), cell: self.cell.clone(), request: request.to_owned() })
     }
 
-    fn refused(&mut self, at: At, message: String) -> Failure {
+    fn refused(&mut self, at: Box<At>, message: String) -> Failure {
         Failure::Refused { at, message, stderr: self.pipes.last_errors(STDERR_LINES) }
     }
 
-    fn garbage(&mut self, at: At, answer: &Answer, why: &str) -> Failure {
+    fn garbage(&mut self, at: Box<At>, answer: &Answer, why: &str) -> Failure {
         let text = serde_json::to_string(answer).unwrap_or_default();
         self.garbage_text(at, text.as_bytes(), why)
     }
 
-    fn garbage_text(&mut self, at: At, found: &[u8], why: &str) -> Failure {
+    fn garbage_text(&mut self, at: Box<At>, found: &[u8], why: &str) -> Failure {
         let text: String = String::from_utf8_lossy(found).chars().take(200).collect();
         let stderr = self.pipes.last_errors(STDERR_LINES);
         Failure::Garbage { at, found: text, why: why.to_owned(), stderr }

@@ -7,8 +7,8 @@
 //! experiments/<id>.toml -> prereg -> plan -> measure -> store -> analyse -> decide -> render -> ledgers/, plots/
 //! ```
 //!
-//! `vocab` and `stats` import nothing of the crate. A worker crate needs only the feature `worker`:
-//! [`worker::main`] and a [`worker::System`].
+//! `vocab` and `stats` import nothing of the crate, and each module imports only what stands before it. A
+//! worker crate needs only the feature `worker`: [`worker::main`] and a [`worker::System`].
 
 #[cfg(feature = "worker")]
 pub mod vocab;
@@ -26,18 +26,23 @@ pub mod prereg;
 pub mod plan;
 
 #[cfg(feature = "app")]
+pub mod store;
+
+#[cfg(feature = "app")]
 pub mod host;
 
 #[cfg(feature = "app")]
 pub mod measure;
 
 #[cfg(feature = "app")]
-pub mod render;
-#[cfg(feature = "app")]
-pub mod store;
-
-#[cfg(feature = "app")]
 pub mod analyse;
 
 #[cfg(feature = "app")]
 pub mod decide;
+
+#[cfg(feature = "app")]
+pub mod render;
+
+#[cfg(feature = "app")]
+pub mod exchange;
+

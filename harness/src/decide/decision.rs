@@ -1,7 +1,7 @@
 use super::criterion::Criterion;
 use super::judge::{self, Judged, Kind};
 use super::sham::{self, ShamCheck};
-use crate::analyse::Analysis;
+use crate::analyse::{Analysis, Statistics};
 use crate::prereg::Prereg;
 use crate::store::RunData;
 use crate::vocab::{Claim, Finding, Margin, RunState, Test, Verdict};
@@ -127,7 +127,7 @@ fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
         finding: part(p.filter(|it| it.value() < alpha).map(|_| true)),
     });
     if judged.kind == Kind::Hypothesis && judged.min_effect > 0.0 {
-        let d = judged.comparison.statistics.as_ref().map_err(Clone::clone).and_then(|it| it.cohens_d());
+        let d = judged.comparison.statistics.as_ref().map_err(Clone::clone).and_then(Statistics::cohens_d);
         criteria.push(Criterion {
             name: format!("{name}: |d|"),
             threshold: format!("≥ {}", judged.min_effect),

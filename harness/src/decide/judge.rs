@@ -1,5 +1,5 @@
 use super::power::{Outlook, outlook};
-use crate::analyse::{Analysis, Comparison, Gain, Undefined};
+use crate::analyse::{Analysis, Comparison, Gain, Statistics, Undefined};
 use crate::prereg::{Contrast, Guard, Hypothesis, Prereg};
 use crate::stats::{
     self, Equivalence, PValue, equivalence_absolute_of_moments, equivalence_relative_of_moments,
@@ -228,7 +228,7 @@ fn superior(rule: &Rule<'_>, comparison: &Comparison, gain: &Gain, significant: 
     if interval.lower <= margin {
         return (Finding::Undecided, "the interval of the gain holds the margin".to_owned());
     }
-    let effect = comparison.statistics.as_ref().map_err(Clone::clone).and_then(|it| it.cohens_d());
+    let effect = comparison.statistics.as_ref().map_err(Clone::clone).and_then(Statistics::cohens_d);
     match effect {
         Ok(d) if d.abs() < rule.min_effect => {
             (Finding::Undecided, format!("|d| = {:.2} is below the minimum effect", d.abs()))

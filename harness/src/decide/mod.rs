@@ -15,12 +15,14 @@
 
 mod criterion;
 mod decision;
+mod document;
 mod judge;
 mod power;
 mod sham;
 
 pub use criterion::Criterion;
 pub use decision::{Decision, decide};
+pub use document::{document, findings};
 pub use judge::{Judged, Kind};
 pub use power::Outlook;
 pub use sham::ShamCheck;

@@ -1,6 +1,15 @@
-//! What a reader sees: plots and markdown, as pure functions of plain values.
-//!
-//! The same values give the same bytes: nothing here reads a clock, a locale or the environment.
+//! Ledgers, plots and tables, from what the store holds and nothing else: no clock, no locale. The same rows
+//! give the same bytes, for ever.
 
+mod experiment;
+mod figures;
+mod ledger;
 pub mod markdown;
 pub mod plot;
+mod section;
+mod tables;
+
+pub use experiment::{Experiment, RecordedRun};
+pub use figures::{Figure, of_experiment, of_ledger};
+pub use ledger::ledger;
+pub use tables::{label, mark};

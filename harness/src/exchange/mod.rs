@@ -1,0 +1,3 @@
+//! Formats that experiments and runs travel in, one a file.
+
+pub mod evidence;

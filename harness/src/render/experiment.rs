@@ -1,0 +1,87 @@
+use crate::analyse::{Analysis, analyse};
+use crate::decide::{Decision, decide};
+use crate::prereg::Prereg;
+use crate::store::{Registration, RunData};
+use crate::vocab::{RunState, Verdict};
+use std::collections::BTreeSet;
+
+/// An experiment as the store holds it, with every run analysed and decided anew.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Every version of its registration, the first one first; at least one.
+    pub versions: Vec<(Registration, Prereg)>,
+    /// Every run, in order of its beginning.
+    pub runs: Vec<RecordedRun>,
+    /// What was written about it afterwards.
+    pub notes: Option<String>,
+}
+
+/// A run, analysed and decided.
+#[derive(Clone, Debug)]
+pub struct RecordedRun {
+    /// What was stored.
+    pub data: RunData,
+    /// Where it stands.
+    pub state: RunState,
+    /// What its samples say.
+    pub analysis: Analysis,
+    /// What follows.
+    pub decision: Decision,
+}
+
+impl RecordedRun {
+    /// Analyses and decides a run of `prereg`.
+    pub fn new(prereg: &Prereg, data: RunData) -> Self {
+        let analysis = analyse(prereg, &data);
+        let decision = decide(prereg, &data, &analysis);
+        // A run is stored together with its first event.
+        let state = data.events.last().map_or(RunState::Running, |it| it.state);
+        Self { data, state, analysis, decision }
+    }
+
+    /// Whether it has a verdict at all: it is complete, or it failed for good.
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, RunState::Done | RunState::Failed)
+    }
+}
+
+impl Experiment {
+    /// The version in force: the newest.
+    pub fn prereg(&self) -> &Prereg {
+        &self.versions[self.versions.len() - 1].1
+    }
+
+    /// The registration in force: the newest.
+    pub fn registration(&self) -> &Registration {
+        &self.versions[self.versions.len() - 1].0
+    }
+
+    /// The run that decides: the first complete one of the newest version that is not INVALID; while there is
+    /// none, the first INVALID one.
+    pub fn deciding(&self) -> Option<&RecordedRun> {
+        let version = self.registration().version;
+        let of_version = || self.runs.iter().filter(|it| it.data.run.version == version && it.is_over());
+        of_version().find(|it| it.decision.verdict != Verdict::Invalid).or_else(|| of_version().next())
+    }
+
+    /// The verdict of the deciding run.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.deciding().map(|it| it.decision.verdict)
+    }
+
+    /// Later complete runs of the deciding run's version: those that agree with it, all of them, and the number
+    /// of hosts of all including the deciding one.
+    pub fn replications(&self) -> (usize, usize, usize) {
+        let Some(deciding) = self.deciding() else { return (0, 0, 0) };
+        let later: Vec<_> = self
+            .runs
+            .iter()
+            .filter(|it| it.is_over() && it.data.run.version == deciding.data.run.version)
+            .filter(|it| it.data.run.id != deciding.data.run.id && it.decision.verdict != Verdict::Invalid)
+            .collect();
+        let agreeing = later.iter().filter(|it| it.decision.verdict == deciding.decision.verdict).count();
+        let hosts: BTreeSet<_> =
+            later.iter().map(|it| &it.data.run.host).chain([&deciding.data.run.host]).collect();
+        (agreeing, later.len(), hosts.len())
+    }
+}

@@ -1,0 +1,166 @@
+//! What the plots of an experiment and of a ledger are drawn from.
+
+use super::experiment::{Experiment, RecordedRun};
+use super::markdown::safe_file_name;
+use super::plot::{self, Arm, GainRow, Gains, Interval, Panel, Samples, VerdictRow, Verdicts};
+use super::tables::label;
+use crate::decide::{Judged, Kind};
+use crate::prereg::{Metric, Prereg};
+use crate::stats;
+use crate::vocab::{Claim, Margin, Verdict};
+
+/// A plot, drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// Its path below `plots/`, with `/` between the folders.
+    pub path: String,
+    /// What a ledger calls it.
+    pub title: String,
+    /// The picture in words, for those who do not see it.
+    pub alternative: String,
+    /// The SVG.
+    pub svg: String,
+}
+
+/// The plots of an experiment's deciding run, in ledger order. What cannot be drawn is left out with its reason.
+pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
+    let (mut figures, mut problems) = (Vec::new(), Vec::new());
+    let Some(run) = experiment.deciding() else { return (figures, problems) };
+    let prereg = experiment.prereg();
+    let folder = safe_file_name(&prereg.id);
+    let mut add = |stem: &str, title: String, alternative: String, drawn: Result<String, plot::PlotError>| {
+        match drawn {
+            Ok(svg) => figures.push(Figure { path: format!("{folder}/{stem}.svg"), title, alternative, svg }),
+            Err(error) => problems.push(format!("no plot `{stem}`: {error}")),
+        }
+    };
+    if let Some(gains) = gains(prereg, run) {
+        let alternative = format!("Gains of {} against zero and their margins, with intervals", prereg.id);
+        add("gain", "Gain of each hypothesis and guard".to_owned(), alternative, plot::gain::draw(&gains));
+    }
+    for metric in ordered(prereg) {
+        let samples = samples(prereg, run, metric);
+        for it in plot::OF_SAMPLES {
+            let title = format!("{} of {}", it.title, metric.name);
+            let alternative = format!("{title} in {}, each arm in each cell", prereg.id);
+            add(
+                &format!("{}-{}", it.id, safe_file_name(&metric.name)),
+                title,
+                alternative,
+                (it.draw)(&samples),
+            );
+        }
+    }
+    (figures, problems)
+}
+
+/// The plot that closes a ledger; `None` while nothing has run.
+pub fn of_ledger(name: &str, experiments: &[Experiment]) -> Option<Result<Figure, plot::PlotError>> {
+    let rows: Vec<VerdictRow> = experiments
+        .iter()
+        .map(|it| {
+            let prereg = it.prereg();
+            let verdict = it.verdict();
+            let first = it.deciding().and_then(|run| run.decision.hypotheses.first());
+            VerdictRow {
+                experiment: prereg.id.clone(),
+                subtitle: first.map_or_else(|| prereg.title.clone(), Judged::name),
+                verdict,
+                label: verdict.map_or_else(|| "not run".to_owned(), |it| label(prereg, it)),
+                baseline: prereg.hypotheses.is_empty() && verdict.is_none_or(|it| it == Verdict::Recorded),
+                gain: first.and_then(|it| it.comparison.relative_gain(0.95).ok()).map(|it| it.value),
+            }
+        })
+        .collect();
+    let title = format!("Ledger {name}: gain of the first hypothesis");
+    let svg = plot::verdicts::draw(&Verdicts { title: title.clone(), rows });
+    let path = format!("ledger-{}/verdicts.svg", safe_file_name(name));
+    (!experiments.is_empty()).then(|| {
+        svg.map(|svg| Figure {
+            path,
+            title: title.clone(),
+            alternative: format!("{title}, by experiment"),
+            svg,
+        })
+    })
+}
+
+/// Metrics that something is claimed of first: they are what a reader came for.
+pub(super) fn ordered(prereg: &Prereg) -> Vec<&Metric> {
+    let claimed = |it: &Metric| prereg.hypotheses.iter().any(|that| that.metric == it.name);
+    let (mut first, rest): (Vec<_>, Vec<_>) = prereg.metrics.iter().partition(|it| claimed(it));
+    first.extend(rest);
+    first
+}
+
+fn gains(prereg: &Prereg, run: &RecordedRun) -> Option<Gains> {
+    let row = |it: &Judged| {
+        // The axis is relative; a margin in the metric's unit has no place on it.
+        let level = match (&it.gain, it.margin) {
+            (Ok(gain), Margin::Relative(_)) => gain.interval.level,
+            _ if it.claim == Claim::Superior => 1.0 - prereg.decision.alpha,
+            _ => 1.0 - 2.0 * prereg.decision.alpha,
+        };
+        GainRow {
+            label: it.id.clone(),
+            cell: it.comparison.cell.clone(),
+            guard: it.kind == Kind::Guard,
+            claim: it.claim,
+            margin: match it.margin {
+                Margin::Relative(margin) => Some(margin),
+                Margin::Absolute(_) => None,
+            },
+            finding: it.finding,
+            gain: it
+                .comparison
+                .relative_gain(level)
+                .map(|gain| plot::Gain {
+                    value: gain.value,
+                    interval: Some(Interval { low: gain.interval.lower, high: gain.interval.upper }),
+                })
+                .map_err(|undefined| undefined.0),
+        }
+    };
+    let rows: Vec<_> = run.decision.hypotheses.iter().chain(&run.decision.guards).map(row).collect();
+    let title = format!("{}: gain, positive is better", prereg.title);
+    (!rows.is_empty()).then(|| Gains {
+        title,
+        interval: super::tables::interval_note(prereg, &run.decision),
+        rows,
+    })
+}
+
+fn samples(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Samples {
+    let values = |cell: &str, arm: &str, warmup: bool| -> Vec<f64> {
+        run.data
+            .sets
+            .iter()
+            .filter(|it| it.metric == metric.name && it.cell == cell && it.arm == arm && it.warmup == warmup)
+            .flat_map(|it| it.values.iter().copied())
+            .collect()
+    };
+    let arm = |cell: &str, it: &crate::prereg::Arm| {
+        let samples = values(cell, &it.name, false);
+        let interval =
+            stats::Sample::new(samples.clone()).and_then(|it| stats::mean_interval(&it, 0.95)).ok();
+        Arm {
+            name: it.name.clone(),
+            role: it.role,
+            warmups: values(cell, &it.name, true),
+            interval: interval.map(|it| Interval { low: it.lower, high: it.upper }),
+            samples,
+        }
+    };
+    let panels = prereg.cells().into_iter().map(|cell| {
+        let cell = cell.to_string();
+        Panel { arms: prereg.arms.iter().map(|it| arm(&cell, it)).collect(), cell }
+    });
+    Samples {
+        title: format!("{}: {}", prereg.title, metric.name),
+        metric: metric.name.clone(),
+        unit: metric.unit,
+        better: metric.better,
+        interval: "95 % interval of the mean".to_owned(),
+        panels: panels.collect(),
+    }
+}

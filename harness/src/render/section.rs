@@ -1,0 +1,309 @@
+//! The section of one experiment in its ledger.
+
+use super::experiment::{Experiment, RecordedRun};
+use super::figures::Figure;
+use super::markdown::{Align, Inline, Table, code, escape, image};
+use super::tables;
+use crate::prereg::{Launch, Prereg};
+use crate::store::Git;
+use crate::vocab::{Order, Process, RunState, Scalar, Verdict};
+use std::fmt::{self, Write};
+
+pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figure]) -> fmt::Result {
+    let prereg = experiment.prereg();
+    writeln!(page, "<a id=\"{}\"></a>\n", anchor(prereg))?;
+    writeln!(page, "## {}: {}\n", escape(&prereg.id), escape(&prereg.title))?;
+    if !prereg.claim.is_empty() {
+        writeln!(page, "**Claim.** {}\n", escape(&prereg.claim))?;
+    }
+    if let Some(baseline) = &prereg.baseline {
+        writeln!(page, "**Starts from** {}.\n", code(baseline))?;
+    }
+    if !prereg.changes.is_empty() {
+        writeln!(page, "**Changes.**\n")?;
+        for change in &prereg.changes {
+            writeln!(page, "- {}", escape(change))?;
+        }
+        writeln!(page)?;
+    }
+    match experiment.deciding() {
+        None => writeln!(page, "**Not run yet.** Registered, with no complete run of this version.\n")?,
+        Some(run) => {
+            verdict(page, experiment, run)?;
+            for figure in figures.iter().filter(|it| it.path.ends_with("/gain.svg")) {
+                picture(page, figure)?;
+            }
+            measurements(page, prereg, run, figures)?;
+            analysis(page, prereg, run)?;
+            caveats(page, run)?;
+        }
+    }
+    design(page, prereg)?;
+    if let Some(run) = experiment.deciding() {
+        environment(page, run)?;
+    }
+    registrations(page, experiment)?;
+    runs(page, experiment)?;
+    if let Some(notes) = &experiment.notes {
+        writeln!(page, "### Notes, written after the data\n\n{}\n", notes.trim())?;
+    }
+    Ok(())
+}
+
+/// The target of links to the section; an id has no character that needs escaping.
+pub(super) fn anchor(prereg: &Prereg) -> &str {
+    &prereg.id
+}
+
+/// `2 of 3, on 2 hosts`.
+pub(super) fn replicated(experiment: &Experiment) -> String {
+    match experiment.replications() {
+        (_, 0, _) => "not yet".to_owned(),
+        (agreeing, all, 1) => format!("{agreeing} of {all}, on 1 host"),
+        (agreeing, all, hosts) => format!("{agreeing} of {all}, on {hosts} hosts"),
+    }
+}
+
+fn picture(page: &mut String, figure: &Figure) -> fmt::Result {
+    writeln!(page, "{}\n", image(&figure.alternative, &format!("../plots/{}", figure.path)))
+}
+
+fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt::Result {
+    let (prereg, decision) = (experiment.prereg(), &run.decision);
+    writeln!(page, "### Verdict: {}\n", tables::label(prereg, decision.verdict))?;
+    match decision.verdict {
+        Verdict::Accept => writeln!(page, "Every hypothesis is supported and every guard held.\n")?,
+        Verdict::Recorded => writeln!(page, "Nothing is claimed; the samples are on record.\n")?,
+        Verdict::Reject | Verdict::Inconclusive | Verdict::Invalid => {
+            for reason in &decision.reasons {
+                writeln!(page, "- {}", escape(reason))?;
+            }
+            writeln!(page)?;
+        }
+    }
+    writeln!(page, "{}", tables::criteria(decision))?;
+    let others = experiment.replications();
+    if others.1 > 0 {
+        writeln!(page, "Replicated {}.\n", replicated(experiment))?;
+    }
+    Ok(())
+}
+
+fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: &[Figure]) -> fmt::Result {
+    writeln!(page, "### Measurements\n")?;
+    for cell in prereg.cells() {
+        let cell = cell.to_string();
+        if !cell.is_empty() {
+            writeln!(page, "#### {}\n", escape(&cell))?;
+        }
+        writeln!(page, "{}", tables::cell(prereg, run, &cell))?;
+    }
+    let rest: Vec<_> = figures.iter().filter(|it| !it.path.ends_with("/gain.svg")).collect();
+    // The metric that is claimed comes first: its plots are shown, the others folded away.
+    let (shown, folded) = rest.split_at(rest.len().min(2));
+    for figure in shown {
+        picture(page, figure)?;
+    }
+    if !folded.is_empty() {
+        writeln!(page, "<details><summary>Plots of the other metrics</summary>\n")?;
+        for figure in folded {
+            picture(page, figure)?;
+        }
+        writeln!(page, "</details>\n")?;
+    }
+    Ok(())
+}
+
+fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Result {
+    if run.analysis.comparisons.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "### Statistical analysis\n")?;
+    writeln!(
+        page,
+        "Differences, t, d and δ are treatment minus control; a gain is positive where the treatment is better. {}.\n",
+        tables::interval_note(prereg, &run.decision)
+    )?;
+    for judged in &run.decision.hypotheses {
+        writeln!(page, "#### {}\n\n{}", escape(&judged.name()), tables::statistics(prereg, judged))?;
+    }
+    writeln!(page, "<details><summary>Every metric and cell</summary>\n")?;
+    writeln!(page, "{}", tables::comparisons(prereg, run))?;
+    writeln!(page, "</details>\n")
+}
+
+fn caveats(page: &mut String, run: &RecordedRun) -> fmt::Result {
+    let sham = run.decision.sham.iter().filter(|it| !it.passed && !it.decisive);
+    let caveats: Vec<String> = run
+        .analysis
+        .caveats
+        .iter()
+        .map(ToString::to_string)
+        .chain(sham.map(|it| format!("sham: {it}")))
+        .collect();
+    writeln!(page, "### Caveats\n")?;
+    if caveats.is_empty() {
+        return writeln!(page, "None was found.\n");
+    }
+    for caveat in caveats {
+        writeln!(page, "- {}", Inline::from(caveat))?;
+    }
+    writeln!(page)
+}
+
+fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
+    writeln!(page, "### Design\n")?;
+    let design = &prereg.design;
+    let order = match design.order {
+        Order::RandomBlocks => "every block in a new random order",
+        Order::Abba => "blocks in the registered order and its reverse, in turn",
+        Order::Sequential => "one arm after the other",
+    };
+    let process = match design.process {
+        Process::PerArm => "one worker process for each arm of a cell",
+        Process::PerBlock => "a fresh worker process for every sample",
+    };
+    writeln!(
+        page,
+        "{} samples of each arm and cell after {} warm-ups, {order}; {process}; timed by {} clock; seed {}. \
+         Family: {} at α = {}, correction {}; guards at α = {} each.\n",
+        design.samples,
+        design.warmups,
+        design.clock,
+        design.seed,
+        prereg.decision.test,
+        prereg.decision.alpha,
+        prereg.decision.correction,
+        prereg.decision.alpha,
+    )?;
+    let mut table = Table::new([("arm", Align::Left), ("role", Align::Left), ("parameters", Align::Left)]);
+    for arm in &prereg.arms {
+        let mut parts: Vec<String> =
+            arm.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        parts.extend(arm.env.iter().map(|(name, value)| format!("${name} = {value}")));
+        parts.extend(arm.command.iter().map(|it| it.join(" ")));
+        table.row([arm.name.as_str().into(), arm.role.as_str().into(), parts.join(", ").into()]);
+    }
+    writeln!(page, "{table}")?;
+    let worker = match &prereg.worker.launch {
+        Launch::Package(package) => format!("cargo package {}", code(package)),
+        Launch::Command(command) => format!("command {}", code(&command.join(" "))),
+    };
+    let params = prereg.params.iter().map(|(name, values)| {
+        let values: Vec<_> = values.iter().map(Scalar::to_string).collect();
+        format!("{name} = {}", values.join(", "))
+    });
+    let params: Vec<_> = params.collect();
+    let params = if params.is_empty() { "none".to_owned() } else { params.join("; ") };
+    writeln!(
+        page,
+        "Worker: {worker}, system {}. Parameters: {}.\n",
+        code(&prereg.worker.system),
+        escape(&params)
+    )
+}
+
+fn environment(page: &mut String, run: &RecordedRun) -> fmt::Result {
+    let it = &run.data.run;
+    writeln!(page, "### Environment of the deciding run\n")?;
+    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+    let mut put = |name: &str, value: Inline| {
+        table.row([name.into(), value]);
+    };
+    put("run", code(&it.id.to_string()));
+    put("host", code(&it.host));
+    put("measured", format!("{}, seed of the order {}", it.started_at.strftime("%F %T UTC"), it.seed).into());
+    put("commit", git(&it.git));
+    put("harness", it.harness.as_str().into());
+    if let Some(facts) = it.environment.as_object() {
+        for (name, value) in facts {
+            put(name, value.as_str().map_or_else(|| value.to_string(), str::to_owned).into());
+        }
+    }
+    for arm in &run.data.arms {
+        let binary = arm.binary.map_or_else(String::new, |it| format!(", SHA-256 {}", it.short()));
+        put(&format!("arm {}", arm.arm), format!("{}{binary}", arm.command.join(" ")).into());
+    }
+    writeln!(page, "{table}")
+}
+
+fn git(git: &Git) -> Inline {
+    let short: String = git.commit.chars().take(12).collect();
+    let dirty = if git.dirty { " with changes" } else { "" };
+    Inline::markdown(&format!("{}{dirty}", code(&short)))
+}
+
+fn registrations(page: &mut String, experiment: &Experiment) -> fmt::Result {
+    writeln!(page, "### Registrations\n")?;
+    let mut table = Table::new([
+        ("version", Align::Right),
+        ("registered", Align::Left),
+        ("SHA-256", Align::Left),
+        ("commit", Align::Left),
+        ("reason of the amendment", Align::Left),
+    ]);
+    for (it, _) in &experiment.versions {
+        table.row([
+            it.version.to_string().into(),
+            it.registered_at.strftime("%F %T UTC").to_string().into(),
+            code(&it.digest.short()),
+            git(&it.git),
+            it.reason.clone().unwrap_or_default().into(),
+        ]);
+    }
+    writeln!(page, "{table}")
+}
+
+fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
+    if experiment.runs.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "### Runs\n")?;
+    let mut table = Table::new([
+        ("run", Align::Left),
+        ("version", Align::Right),
+        ("measured", Align::Left),
+        ("host", Align::Left),
+        ("commit", Align::Left),
+        ("state", Align::Left),
+        ("verdict", Align::Left),
+        ("first hypothesis", Align::Left),
+        ("", Align::Left),
+    ]);
+    let newest = experiment.registration().version;
+    let deciding = experiment.deciding().map(|it| it.data.run.id);
+    for it in &experiment.runs {
+        let run = &it.data.run;
+        let prereg = experiment.versions.iter().find(|(that, _)| that.version == run.version);
+        let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
+        let part = if deciding == Some(run.id) {
+            "decides"
+        } else if run.version < newest {
+            "before the amendment"
+        } else if it.is_over() && it.decision.verdict != Verdict::Invalid {
+            "replication"
+        } else {
+            ""
+        };
+        let verdict = if it.is_over() { tables::label(prereg, it.decision.verdict) } else { String::new() };
+        let state = match it.state {
+            RunState::Done => "complete",
+            RunState::Running | RunState::Resumed => "not complete",
+            RunState::Failed => "failed",
+            RunState::Aborted => "interrupted",
+        };
+        let first = it.decision.hypotheses.first().filter(|_| it.is_over());
+        table.row([
+            code(&run.id.to_string()),
+            run.version.to_string().into(),
+            run.started_at.strftime("%F %T UTC").to_string().into(),
+            code(&run.host),
+            git(&run.git),
+            state.into(),
+            verdict.into(),
+            first.map(crate::decide::Judged::gain_text).unwrap_or_default().into(),
+            part.into(),
+        ]);
+    }
+    writeln!(page, "{table}")
+}

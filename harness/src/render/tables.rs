@@ -1,0 +1,284 @@
+//! Words and tables that ledger and terminal share.
+
+use super::experiment::RecordedRun;
+use super::figures::ordered;
+use super::markdown::{Align, Inline, Table, code};
+use crate::analyse::{Comparison, Undefined};
+use crate::decide::{Decision, Judged};
+use crate::prereg::Prereg;
+use crate::stats::PValue;
+use crate::vocab::{Claim, Correction, Finding, Labels, Unit, Verdict, significant};
+
+/// How the experiment spells a verdict.
+pub fn label(prereg: &Prereg, verdict: Verdict) -> String {
+    match (prereg.decision.labels, verdict) {
+        (Labels::AcceptReject, Verdict::Accept) => "ACCEPT",
+        (Labels::AcceptReject, Verdict::Reject) => "REJECT",
+        (Labels::AcceptReject, Verdict::Inconclusive) => "INCONCLUSIVE",
+        (Labels::GoNogo, Verdict::Accept) => "GO",
+        (Labels::GoNogo, Verdict::Reject) => "NO-GO",
+        (Labels::GoNogo, Verdict::Inconclusive) => "NEUTRAL",
+        (_, Verdict::Invalid) => "INVALID",
+        (_, Verdict::Recorded) => "RECORDED",
+    }
+    .to_owned()
+}
+
+/// The mark of a line in a table of criteria.
+pub fn mark(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Supported => "✓ pass",
+        Finding::Refuted => "✗ fail",
+        Finding::Undecided => "? open",
+    }
+}
+
+/// What the intervals of an experiment's gains are.
+pub(super) fn interval_note(prereg: &Prereg, decision: &Decision) -> String {
+    let percent = |it: f64| significant(it * 100.0, 4);
+    let percent = |it: f64| percent(it).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let of = |judged: &[Judged]| {
+        judged
+            .iter()
+            .find_map(|it| Some((it.gain.as_ref().ok()?.interval.level, it.claim == Claim::Superior)))
+    };
+    let mut parts = Vec::new();
+    if let Some((level, _)) = of(&decision.hypotheses) {
+        let family = decision.hypotheses.len();
+        let simultaneous = match prereg.decision.correction {
+            Correction::None => String::new(),
+            _ if family == 1 => String::new(),
+            _ => format!(", simultaneous over {family}"),
+        };
+        parts.push(format!("hypotheses {} %{simultaneous}", percent(level)));
+    }
+    if let Some((level, _)) = of(&decision.guards) {
+        parts.push(format!("guards {} % (one-sided {} %)", percent(level), percent((1.0 + level) / 2.0)));
+    }
+    format!("Intervals: {}", parts.join("; "))
+}
+
+/// The criteria of a decision, one line each.
+pub(super) fn criteria(decision: &Decision) -> Table {
+    let mut table = Table::new([
+        ("criterion", Align::Left),
+        ("threshold", Align::Left),
+        ("result", Align::Left),
+        ("", Align::Left),
+    ]);
+    for it in &decision.criteria {
+        table.row([
+            it.name.as_str().into(),
+            it.threshold.as_str().into(),
+            it.result.as_str().into(),
+            mark(it.finding).into(),
+        ]);
+    }
+    table
+}
+
+/// Mean, spread and quantiles of every metric and arm in one cell.
+pub(super) fn cell(prereg: &Prereg, run: &RecordedRun, cell: &str) -> Table {
+    let mut table = Table::new([
+        ("metric", Align::Left),
+        ("arm", Align::Left),
+        ("n", Align::Right),
+        ("mean", Align::Right),
+        ("95 % interval of the mean", Align::Left),
+        ("SD", Align::Right),
+        ("median", Align::Right),
+        ("min", Align::Right),
+        ("max", Align::Right),
+    ]);
+    for metric in ordered(prereg) {
+        let rows = run.analysis.arms.iter().filter(|it| it.cell == cell && it.metric == metric.name);
+        for it in rows {
+            let (unit, summary) = (it.unit, &it.summary);
+            let show = |value: f64| unit.show(value);
+            let interval = it.mean_interval.map(|ci| between(unit, ci.lower, ci.upper));
+            table.row([
+                code(&it.metric),
+                it.arm.as_str().into(),
+                summary.n.to_string().into(),
+                show(summary.mean).into(),
+                interval.unwrap_or_else(|| "undefined: one sample".to_owned()).into(),
+                summary.spread.map_or_else(|| "undefined".to_owned(), |it| show(it.sd)).into(),
+                show(summary.median).into(),
+                show(summary.min).into(),
+                show(summary.max).into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// `95.02 to 95.91 ms`, both ends in the unit in which the larger one reads best.
+fn between(unit: Unit, low: f64, high: f64) -> String {
+    let shown = unit.readable(low.abs().max(high.abs()));
+    let number = |it: f64| unit.show_in(shown, it);
+    let name = if shown.name() == "1" { String::new() } else { format!(" {shown}") };
+    format!("{} to {}{name}", number(low), number(high))
+}
+
+/// Everything that is known of one hypothesis, a line a statistic.
+pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
+    let mut table = Table::new([("statistic", Align::Left), ("value", Align::Left)]);
+    let level = 1.0 - prereg.decision.alpha;
+    let mut put = |name: &str, value: String| {
+        table.row([name.into(), value.into()]);
+    };
+    let comparison = &judged.comparison;
+    let unit = comparison.unit;
+    let statistics = match &comparison.statistics {
+        Ok(it) => it,
+        Err(undefined) => {
+            put("all", undefined.to_string());
+            return table;
+        }
+    };
+    let (t, c) = (&statistics.treatment, &statistics.control);
+    put(
+        &format!("mean ± SD of {}, n", comparison.control),
+        format!("{} ± {}, {}", unit.show(c.mean()), unit.show(c.sd()), c.n()),
+    );
+    put(
+        &format!("mean ± SD of {}, n", comparison.treatment),
+        format!("{} ± {}, {}", unit.show(t.mean()), unit.show(t.sd()), t.n()),
+    );
+    let percent = (level * 100.0).to_string();
+    let difference = statistics.welch.difference;
+    put(
+        &format!("difference of the means, {percent} %"),
+        match statistics.welch.interval(level) {
+            Ok(Some(it)) => format!("{} [{}]", unit.show(difference), between(unit, it.lower, it.upper)),
+            _ => format!("{} (neither arm varies)", unit.show(difference)),
+        },
+    );
+    put("gain, with the interval that decides", judged.gain_text());
+    put(
+        "ratio control : treatment",
+        comparison.times().map_or_else(|| "undefined".to_owned(), |it| format!("{} : 1", significant(it, 4))),
+    );
+    put(
+        "Welch's t",
+        statistics.welch.test.map_or_else(
+            || "undefined: neither arm varies".to_owned(),
+            |it| {
+                format!("t = {:.3}, df = {:.2}, p = {} (two-sided)", it.t, it.df, it.p.two_sided)
+                    .replace('-', "−")
+            },
+        ),
+    );
+    put("p that decides, adjusted for the family", p_text(&judged.p_adjusted));
+    put(
+        "Cohen's d, 95 % (Bonett)",
+        statistics.effect.standardized.as_ref().map_or_else(
+            || "undefined: neither arm varies".to_owned(),
+            |it| {
+                let interval = it.bonett_interval(0.95);
+                let interval = interval.map_or_else(|it| it.to_string(), |it| range(it.lower, it.upper));
+                format!("{:.3} {interval}", it.cohens_d).replace('-', "−")
+            },
+        ),
+    );
+    let newcombe = statistics.delta.newcombe_interval(0.95);
+    put(
+        "Cliff's δ, 95 % (Newcombe)",
+        format!(
+            "{:.3} {}",
+            statistics.delta.delta,
+            newcombe.map_or_else(|it| it.to_string(), |it| range(it.lower, it.upper)),
+        )
+        .replace('-', "−"),
+    );
+    let u = &statistics.mann_whitney;
+    let method = u.method.code();
+    put("Mann-Whitney", format!("U = {}, p = {} ({method})", u.u_treatment, p(u.p.two_sided)));
+    table
+}
+
+/// Every metric and cell, whether something was registered of it or not.
+pub(super) fn comparisons(prereg: &Prereg, run: &RecordedRun) -> Table {
+    let mut table = Table::new([
+        ("metric", Align::Left),
+        ("cell", Align::Left),
+        ("treatment : control", Align::Left),
+        ("gain, 95 %", Align::Left),
+        ("ratio", Align::Right),
+        ("p (Welch)", Align::Right),
+        ("p (Mann-Whitney)", Align::Right),
+        ("d", Align::Right),
+        ("δ", Align::Right),
+        ("registered", Align::Left),
+    ]);
+    for it in &run.analysis.comparisons {
+        let mut row: Vec<Inline> = vec![
+            code(&it.metric),
+            it.cell.as_str().into(),
+            format!("{} : {}", it.treatment, it.control).into(),
+            gain_95(it).into(),
+            it.times().map_or_else(|| "undefined".to_owned(), |it| significant(it, 4)).into(),
+        ];
+        match &it.statistics {
+            Ok(statistics) => row.extend([
+                statistics.welch.test.map_or_else(|| "undefined".to_owned(), |it| p(it.p.two_sided)).into(),
+                p(statistics.mann_whitney.p.two_sided).into(),
+                statistics
+                    .cohens_d()
+                    .map_or_else(|_| "undefined".to_owned(), |it| minus(format!("{it:.2}")))
+                    .into(),
+                Inline::from(minus(format!("{:.2}", statistics.delta.delta))),
+            ]),
+            Err(_) => row.extend(["undefined", "undefined", "undefined", "undefined"].map(Inline::from)),
+        }
+        row.push(registered(prereg, it).into());
+        table.row(row);
+    }
+    table
+}
+
+fn gain_95(comparison: &Comparison) -> String {
+    match comparison.relative_gain(0.95) {
+        Ok(gain) => minus(format!(
+            "{:+.1} % [{:+.1}, {:+.1}]",
+            gain.value * 100.0,
+            gain.interval.lower * 100.0,
+            gain.interval.upper * 100.0,
+        )),
+        Err(undefined) => undefined.to_string(),
+    }
+}
+
+fn registered(prereg: &Prereg, comparison: &Comparison) -> &'static str {
+    let cells = prereg.cells();
+    let Some(cell) = cells.iter().find(|it| it.to_string() == comparison.cell) else { return "" };
+    let claimed =
+        prereg.hypotheses.iter().any(|it| it.metric == comparison.metric && cell.matches(&it.condition));
+    let guarded =
+        prereg.guards.iter().any(|it| it.metric == comparison.metric && cell.matches(&it.condition));
+    match (claimed, guarded) {
+        (true, _) => "hypothesis",
+        (false, true) => "guard",
+        (false, false) => "no, exploratory",
+    }
+}
+
+fn p(value: PValue) -> String {
+    minus(value.to_string())
+}
+
+fn p_text(value: &Result<PValue, Undefined>) -> String {
+    match value {
+        Ok(it) => p(*it),
+        Err(undefined) => undefined.to_string(),
+    }
+}
+
+fn range(low: f64, high: f64) -> String {
+    format!("[{low:.3}, {high:.3}]")
+}
+
+/// With the sign of a number in place of a hyphen.
+fn minus(number: String) -> String {
+    number.replace('-', "−")
+}

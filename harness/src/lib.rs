@@ -46,3 +46,5 @@ pub mod render;
 #[cfg(feature = "app")]
 pub mod exchange;
 
+#[cfg(feature = "app")]
+pub mod cli;

@@ -1,2 +1,5 @@
 //! The `harness` program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    harness::cli::main()
+}

@@ -1,0 +1,71 @@
+use super::args::{Db, DbAction, Global};
+use super::failure::{Exit, Failure};
+use super::project::Project;
+use super::session;
+use super::table::Table;
+use super::ui::Ui;
+use serde_json::json;
+use std::process::Command;
+
+pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
+    match args.action {
+        DbAction::Status => status(global, project, ui),
+        DbAction::Url => {
+            let store = session::open(global, project, ui)?;
+            ui.result(&store.url())?;
+            // Other programs come after this one: the server stays.
+            store.leave();
+            Ok(Exit::Done)
+        }
+        DbAction::Psql => psql(global, project, ui),
+        DbAction::Stop => stop(global, project, ui),
+    }
+}
+
+fn status(global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
+    let mut store = session::open(global, project, ui)?;
+    let experiments = store.experiments()?.len();
+    let runs = store.runs(None)?;
+    let samples: u64 = runs.iter().map(|it| it.samples).sum();
+    let mut table = Table::new(["store", "server", "experiments", "runs", "samples"]);
+    let server = format!("PostgreSQL {}", store.server_version());
+    table.row([
+        json!(store.location()),
+        json!(server),
+        json!(experiments),
+        json!(runs.len()),
+        json!(samples),
+    ]);
+    store.close()?;
+    ui.result(&table.show(ui.format))?;
+    Ok(Exit::Done)
+}
+
+fn psql(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {
+    let store = session::open(global, project, ui)?;
+    let ended = Command::new("psql").arg(store.url()).status();
+    store.close()?;
+    match ended {
+        Ok(status) if status.success() => Ok(Exit::Done),
+        Ok(status) => Err(Failure::new(Exit::Failed, format!("psql ended with {status}"))),
+        Err(error) => Err(Failure::chain(Exit::Failed, &error)
+            .context("failed to start psql")
+            .hint("install it (apt install postgresql-client | brew install libpq), or use another client: harness db url")),
+    }
+}
+
+fn stop(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {
+    let store = session::connect(global, project, ui)?;
+    if !store.is_private() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("{} is not the harness's own to stop", store.location()),
+        ));
+    }
+    if store.stop()? {
+        ui.note("the private server is stopped");
+    } else {
+        ui.note("the private server goes on: another harness uses it");
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,77 @@
+use super::args::{Global, List};
+use super::failure::{Exit, Failure};
+use super::project::Project;
+use super::session;
+use super::table::Table;
+use super::ui::Ui;
+use crate::prereg::{Prereg, parse_canonical};
+use crate::render::label;
+use crate::store::RunLine;
+use crate::vocab::{RunState, Verdict};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
+    let mut store = session::open(global, project, ui)?;
+    let mut ids: BTreeSet<String> = project.experiments()?.into_iter().collect();
+    ids.extend(store.experiments()?.into_iter().map(|it| it.experiment));
+    let mut runs: BTreeMap<String, Vec<RunLine>> = BTreeMap::new();
+    for line in store.runs(None)? {
+        runs.entry(line.run.experiment.clone()).or_default().push(line);
+    }
+    let mut rows = Vec::new();
+    for id in ids {
+        let file = Path::new("experiments").join(format!("{id}.toml"));
+        let file = file.exists().then(|| Prereg::load(&file));
+        let registered = store.registrations(&id)?.pop();
+        let frozen = registered.as_ref().and_then(|it| parse_canonical(&it.canonical).ok());
+        let prereg = frozen.as_ref().or(file.as_ref().and_then(|it| it.as_ref().ok()));
+        if let (Some(wanted), Some(prereg)) = (&args.ledger, prereg)
+            && prereg.ledger != *wanted
+        {
+            continue;
+        }
+        let state = match (&file, &registered) {
+            (Some(Err(_)), _) => "invalid file".to_owned(),
+            (None, Some(it)) => format!("version {}, no file", it.version),
+            (Some(Ok(prereg)), Some(it)) if prereg.digest() != it.digest => {
+                format!("version {}, file changed", it.version)
+            }
+            (_, Some(it)) => format!("version {}", it.version),
+            (_, None) => "not registered".to_owned(),
+        };
+        let runs = runs.remove(&id).unwrap_or_default();
+        let version = registered.as_ref().map_or(0, |it| it.version);
+        let verdict = deciding(&runs, version);
+        let label = match (verdict, prereg) {
+            (Some(verdict), Some(prereg)) => Value::from(label(prereg, verdict)),
+            _ => Value::Null,
+        };
+        let complete = runs.iter().filter(|it| it.state == RunState::Done).count();
+        let ledger = prereg.map_or(Value::Null, |it| it.ledger.as_str().into());
+        let title = prereg.map_or(Value::Null, |it| it.title.as_str().into());
+        let samples: u64 = runs.iter().map(|it| it.samples).sum();
+        let key = (
+            prereg.map_or_else(String::new, |it| it.ledger.clone()),
+            prereg.map_or(0, |it| it.order),
+            id.clone(),
+        );
+        rows.push((key, [json!(id), title, ledger, json!(state), json!(complete), json!(samples), label]));
+    }
+    store.close()?;
+    rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut table =
+        Table::new(["experiment", "title", "ledger", "registration", "complete runs", "samples", "verdict"]);
+    for (_, row) in rows {
+        table.row(row);
+    }
+    ui.result(&table.show(ui.format))?;
+    Ok(Exit::Done)
+}
+
+/// The stored verdict of the deciding run; see [`crate::render::Experiment::deciding`].
+fn deciding(runs: &[RunLine], version: u32) -> Option<Verdict> {
+    let verdicts = || runs.iter().filter(|it| it.run.version == version).filter_map(|it| it.verdict);
+    verdicts().find(|it| *it != Verdict::Invalid).or_else(|| verdicts().next())
+}

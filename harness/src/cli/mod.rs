@@ -1,0 +1,62 @@
+//! The command line: the only module that prints, and the one place where exit codes are made.
+//!
+//! Results go to standard output, everything else to standard error. One subcommand a file.
+
+mod args;
+mod check;
+mod db;
+mod failure;
+mod list;
+mod progress;
+mod project;
+mod register;
+mod render;
+mod report;
+mod run;
+mod session;
+mod show;
+mod table;
+mod ui;
+
+pub use args::Args;
+pub use failure::{Exit, Failure};
+
+use args::Command;
+use clap::Parser;
+use project::Project;
+use std::process::ExitCode;
+use ui::Ui;
+
+/// Runs the program with its arguments and environment.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            // Nothing is left to tell anyone if the terminal is gone.
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    let mut ui = Ui::new(&args.global);
+    match dispatch(&args, &mut ui) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            ui.failure(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let project = Project::find(args.global.project.as_deref())?;
+    match &args.command {
+        Command::Run(it) => run::run(it, &args.global, &project, ui),
+        Command::Register(it) => register::run(it, &args.global, &project, ui),
+        Command::Check(it) => check::run(it, &project, ui),
+        Command::List(it) => list::run(it, &args.global, &project, ui),
+        Command::Show(it) => show::run(it, &args.global, &project, ui),
+        Command::Render(it) => render::run(it, &args.global, &project, ui),
+        Command::Db(it) => db::run(it, &args.global, &project, ui),
+    }
+}

@@ -1,0 +1,470 @@
+use super::args::{Global, Run};
+use super::failure::{Exit, Failure};
+use super::progress::Progress;
+use super::project::Project;
+use super::report;
+use super::session::{self, now};
+use super::show::part;
+use super::ui::{Tone, Ui};
+use crate::decide::{document, findings};
+use crate::exchange::evidence::{self, Evidence};
+use crate::host;
+use crate::measure::{self, Interrupt, Measured, Place, Program, Stop, Workers};
+use crate::plan::Plan;
+use crate::prereg::{Launch, Prereg};
+use crate::render::{Experiment, RecordedRun};
+use crate::stats::rng::mix64;
+use crate::store::{self, CellArm, Event, RunArm, RunData, RunLine, Store, StoreError, StoredVerdict};
+use crate::vocab::{RunState, Verdict};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// How long `--wait` waits for a quiet host.
+const WAIT: Duration = Duration::from_secs(30 * 60);
+/// How often, and after which pause, a lost store is asked again.
+const RECONNECTS: u32 = 10;
+const PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
+    let prereg = project.load(&args.experiment)?;
+    let interrupt = Interrupt::on_signals()
+        .map_err(|it| Failure::chain(Exit::Failed, &it).context("failed to listen for signals"))?;
+    let programs = programs(&prereg, project, ui)?;
+    if args.quick {
+        return rehearse(&prereg, programs, project, &interrupt, ui);
+    }
+    let mut store = session::open(global, project, ui)?;
+    let registration = session::freeze(&mut store, project, ui, &prereg)?;
+    let begun = if args.resume {
+        resume(&mut store, &prereg, &programs, ui)?
+    } else {
+        gate(&prereg, args.wait, &interrupt, ui)?;
+        hint_at_unfinished(&mut store, &prereg, ui)?;
+        begin(&mut store, project, &prereg, &registration, &programs)?
+    };
+    measure(&mut store, project, &prereg, programs, &begun, &interrupt, ui)?;
+    let exit = conclude(&mut store, project, begun.id, args.gate, ui)?;
+    store.close()?;
+    Ok(exit)
+}
+
+/// The programs of all arms, built where they are packages.
+fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>, Failure> {
+    let resolve = |launch: &Launch| {
+        if let Launch::Package(package) = launch {
+            ui.note(&format!("building worker {package}"));
+        }
+        measure::resolve(launch, &project.root)
+    };
+    let shared = match prereg.arms.iter().all(|it| it.command.is_some()) {
+        true => None,
+        false => Some(resolve(&prereg.worker.launch)?),
+    };
+    let mut programs = Vec::new();
+    for arm in &prereg.arms {
+        programs.push(match (&arm.command, &shared) {
+            (Some(command), _) => resolve(&Launch::Command(command.clone()))?,
+            (None, Some(shared)) => shared.clone(),
+            (None, None) => {
+                return Err(Failure::new(Exit::Failed, format!("arm `{}` has no worker", arm.name)));
+            }
+        });
+    }
+    Ok(programs)
+}
+
+/// Refuses, or waits for, a host that is not as quiet as registered.
+fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) -> Result<(), Failure> {
+    let Some(max) = prereg.environment.max_load else { return Ok(()) };
+    let Some(load) = host::load_average() else {
+        ui.warning("the registered limit of the load cannot be checked: the host keeps no load average");
+        return Ok(());
+    };
+    if load <= max {
+        return Ok(());
+    }
+    let unfit = |load: f64| {
+        Failure::new(
+            Exit::Host,
+            format!("the host is too busy: its load is {load:.2}, registered is at most {max}"),
+        )
+        .hint("end what else is running, or wait for it: --wait")
+    };
+    if !wait {
+        return Err(unfit(load));
+    }
+    ui.note(&format!("waiting: the load is {load:.2}, registered is at most {max}"));
+    match host::wait_until_quiet(max, WAIT, |_| !interrupt.is_set()) {
+        Some(load) if load > max => Err(unfit(load)),
+        _ => Ok(()),
+    }
+}
+
+/// A run that is about to be measured.
+struct Begun {
+    id: Uuid,
+    seed: u64,
+    /// What is stored already.
+    done: HashSet<Place>,
+    cells: Vec<CellArm>,
+    /// The number of its last event.
+    events: u32,
+}
+
+fn begin(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    registration: &store::Registration,
+    programs: &[Program],
+) -> Result<Begun, Failure> {
+    let host = host::fingerprint();
+    let id = Uuid::now_v7();
+    // A replication gets an order of its own; the inputs depend on the registered seed alone. Kept within what
+    // SQL counts with.
+    let salt = u64::from_be_bytes(id.as_bytes()[8..].try_into().unwrap_or_default());
+    let seed = mix64(prereg.design.seed ^ mix64(salt)) >> 1;
+    let run = store::Run {
+        id,
+        experiment: prereg.id.clone(),
+        version: registration.version,
+        registration: registration.digest,
+        host: host.host,
+        environment: host.environment,
+        harness: env!("CARGO_PKG_VERSION").to_owned(),
+        seed,
+        git: host::git(&project.root),
+        started_at: now(),
+    };
+    let arms: Vec<RunArm> = prereg
+        .arms
+        .iter()
+        .zip(programs)
+        .map(|(arm, program)| RunArm {
+            arm: arm.name.clone(),
+            command: program.shown.clone(),
+            env: arm.env.iter().cloned().collect(),
+            binary: program.binary,
+        })
+        .collect();
+    store.begin_run(&run, &arms)?;
+    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1 })
+}
+
+fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
+    let runs = store.runs(Some(id))?;
+    Ok(runs.into_iter().rev().find(|it| !matches!(it.state, RunState::Done | RunState::Failed)))
+}
+
+fn hint_at_unfinished(store: &mut Store, prereg: &Prereg, ui: &Ui) -> Result<(), Failure> {
+    if let Some(line) = unfinished(store, &prereg.id)? {
+        ui.note(&format!(
+            "run {} was not finished and stays on record; --resume would go on with it, this is a new run",
+            line.run.id
+        ));
+    }
+    Ok(())
+}
+
+/// The newest run that was interrupted, with what it has.
+fn resume(store: &mut Store, prereg: &Prereg, programs: &[Program], ui: &Ui) -> Result<Begun, Failure> {
+    let start_anew = || format!("start a new run: harness run {}", prereg.id);
+    let Some(line) = unfinished(store, &prereg.id)? else {
+        return Err(Failure::new(Exit::Failed, format!("no run of `{}` waits to be resumed", prereg.id))
+            .hint(start_anew()));
+    };
+    let id = line.run.id;
+    let other = |what: &str| {
+        Failure::new(Exit::Failed, format!("run {id} cannot be resumed: {what}")).hint(start_anew())
+    };
+    if line.run.registration != prereg.digest() {
+        return Err(other("it belongs to another version of the registration"));
+    }
+    if line.run.host != host::fingerprint().host {
+        return Err(other("it was measured on another host"));
+    }
+    let data = store.run(id)?.ok_or(StoreError::UnknownRun(id))?;
+    for (arm, program) in prereg.arms.iter().zip(programs) {
+        let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
+        if before != program.binary {
+            return Err(other(&format!("the worker of arm `{}` was built anew since", arm.name)));
+        }
+    }
+    let mut done = HashSet::new();
+    let mut counted: std::collections::HashMap<Place, usize> = std::collections::HashMap::new();
+    for set in &data.sets {
+        for block in (set.first_block..).take(set.values.len()) {
+            let place = (set.cell.clone(), set.arm.clone(), set.warmup, block);
+            let metrics = counted.entry(place.clone()).or_default();
+            *metrics += 1;
+            // All metrics of a sample are stored in one transaction.
+            if *metrics == prereg.metrics.len() {
+                done.insert(place);
+            }
+        }
+    }
+    let events = data.events.last().map_or(0, |it| it.seq);
+    append_event(store, id, events + 1, RunState::Resumed, None)?;
+    ui.note(&format!("resuming run {id}: {} samples are there", done.len()));
+    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1 })
+}
+
+fn append_event(
+    store: &mut Store,
+    run: Uuid,
+    seq: u32,
+    state: RunState,
+    detail: Option<Value>,
+) -> Result<(), StoreError> {
+    let event = Event { seq, at: now(), state, detail };
+    persist(store, |store| store.append_event(run, &event))
+}
+
+/// Stores something, asking a lost store again for a while. What is stored twice is stored once.
+fn persist(
+    store: &mut Store,
+    mut write: impl FnMut(&mut Store) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let mut result = write(store);
+    for _ in 0..RECONNECTS {
+        match result {
+            Err(ref error) if error.is_lost() => {}
+            result => return result,
+        }
+        if store.reconnect().is_err() {
+            std::thread::sleep(PAUSE);
+            continue;
+        }
+        result = write(store);
+    }
+    result
+}
+
+fn measure(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    programs: Vec<Program>,
+    begun: &Begun,
+    interrupt: &Interrupt,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let plan = Plan::new(prereg, begun.seed);
+    let scratch = Scratch::of(project, &begun.id.to_string());
+    let result = {
+        let mut workers = Workers::new(prereg, programs, &project.root, &scratch.0, interrupt);
+        let mut progress = Steps::new(ui.progress(plan.len()), &plan);
+        let result =
+            measure::run(prereg, &plan, &begun.done, &begun.cells, &mut workers, |index, measured| {
+                let Measured { sets, cells } = measured;
+                persist(store, |store| store.append_block(begun.id, &sets, &cells))?;
+                progress.step(index);
+                Ok(())
+            });
+        progress.finish();
+        result
+    };
+    drop(scratch);
+    let next = begun.events + 1;
+    match result {
+        Ok(()) => {
+            append_event(store, begun.id, next, RunState::Done, None)?;
+            Ok(())
+        }
+        Err(Stop::Sink(error)) => Err(lost(error, prereg, begun.id)),
+        Err(Stop::Failure(measure::Failure::Interrupted)) => {
+            append_event(store, begun.id, next, RunState::Aborted, Some(json!({ "reason": "interrupted" })))?;
+            Err(Failure::new(
+                Exit::Failed,
+                format!("interrupted; run {} has all that was measured", begun.id),
+            )
+            .hint(format!("go on with it: harness run {} --resume", prereg.id)))
+        }
+        Err(Stop::Failure(failure)) => {
+            let shown = Failure::from(&failure);
+            let detail = json!({ "reason": shown.message, "stderr": failure.stderr() });
+            append_event(store, begun.id, next, RunState::Failed, Some(detail))?;
+            // The run is on record: its ledger says INVALID, and why.
+            conclude(store, project, begun.id, false, &mut Ui::silent())?;
+            let message = format!("run {} is INVALID: {}", begun.id, shown.message);
+            Err(Failure { message, ..shown })
+        }
+    }
+}
+
+fn lost(error: StoreError, prereg: &Prereg, run: Uuid) -> Failure {
+    let resumable = error.is_lost();
+    let failure = Failure::from(error);
+    let failure = failure.context(&format!("run {run} stopped, all blocks before this one are stored"));
+    if resumable {
+        failure.hint(format!("when the store is back, go on: harness run {} --resume", prereg.id))
+    } else {
+        failure
+    }
+}
+
+/// Decides a complete run and writes everything that follows from it.
+fn conclude(
+    store: &mut Store,
+    project: &Project,
+    id: Uuid,
+    gate: bool,
+    ui: &mut Ui,
+) -> Result<Exit, Failure> {
+    let line = store.runs(None)?.into_iter().find(|it| it.run.id == id).ok_or(StoreError::UnknownRun(id))?;
+    let experiment = load(store, project, &line.run.experiment)?;
+    let run = find(&experiment, id)?;
+    let prereg = experiment.prereg();
+    let verdict = StoredVerdict {
+        run: id,
+        seq: 1,
+        verdict: run.decision.verdict,
+        doc: document(prereg, &run.decision, &run.analysis),
+        harness: env!("CARGO_PKG_VERSION").to_owned(),
+        decided_at: now(),
+    };
+    let findings = findings(prereg, &run.decision);
+    persist(store, |store| store.append_verdict(&verdict, &findings))?;
+    let evidence = evidence::write_run(
+        &project.root,
+        &Evidence { data: run.data.clone(), verdicts: vec![(verdict, findings)] },
+    )?;
+    let written = super::render::write(store, project, ui, &prereg.ledger)?;
+    report::show(ui, prereg, run, part(&experiment, run))?;
+    ui.note("");
+    for (name, path) in [("evidence", Some(&evidence)), ("ledger", written.first())] {
+        if let Some(path) = path {
+            ui.note(&format!("{name:9} {}", project.shown(path)));
+        }
+    }
+    let folder = format!("plots/{}/", prereg.id);
+    let plots = written.iter().filter(|it| project.shown(it).starts_with(&folder)).count();
+    ui.note(&format!("{:9} {folder} ({plots} SVG)", "plots"));
+    Ok(match run.decision.verdict {
+        Verdict::Reject if gate => Exit::Reject,
+        Verdict::Inconclusive if gate => Exit::Inconclusive,
+        Verdict::Invalid => Exit::Failed,
+        _ => Exit::Done,
+    })
+}
+
+fn load(store: &mut Store, project: &Project, id: &str) -> Result<Experiment, Failure> {
+    session::experiment(store, project, id)?
+        .ok_or_else(|| Failure::new(Exit::Failed, format!("`{id}` is gone from the store")))
+}
+
+fn find(experiment: &Experiment, id: Uuid) -> Result<&RecordedRun, Failure> {
+    let found = experiment.runs.iter().find(|it| it.data.run.id == id);
+    found.ok_or_else(|| StoreError::UnknownRun(id).into())
+}
+
+/// Progress by cell.
+struct Steps<'a> {
+    progress: Progress,
+    plan: &'a Plan,
+    next: usize,
+}
+
+impl<'a> Steps<'a> {
+    fn new(progress: Progress, plan: &'a Plan) -> Self {
+        Self { progress, plan, next: 0 }
+    }
+
+    fn step(&mut self, index: usize) {
+        for index in self.next..=index {
+            let step = self.plan.step(index);
+            let cell = self.plan.cells()[step.cell].to_string();
+            let heading = if cell.is_empty() { "measured".to_owned() } else { cell };
+            self.progress.step(&heading, index >= self.next);
+        }
+        self.next = index + 1;
+    }
+
+    fn finish(self) {
+        self.progress.finish();
+    }
+}
+
+/// The folder of a run's scratch files, removed when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn of(project: &Project, name: &str) -> Self {
+        Self(project.root.join("target/bench-scratch").join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed lies below `target`, and the next `cargo clean` takes it.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A few samples of the first cell, shown and forgotten.
+fn rehearse(
+    prereg: &Prereg,
+    programs: Vec<Program>,
+    project: &Project,
+    interrupt: &Interrupt,
+    ui: &mut Ui,
+) -> Result<Exit, Failure> {
+    let mut small = prereg.clone();
+    small.design.warmups = 1;
+    small.design.samples = 5;
+    for (_, values) in &mut small.params {
+        values.truncate(1);
+    }
+    let first = prereg.cells().swap_remove(0);
+    let plan = Plan::new(&small, small.design.seed);
+    let scratch = Scratch::of(project, &format!("rehearsal-{}", std::process::id()));
+    let mut sets = Vec::new();
+    let result = {
+        let mut workers = Workers::new(&small, programs, &project.root, &scratch.0, interrupt);
+        measure::run(&small, &plan, &HashSet::new(), &[], &mut workers, |_, measured| {
+            sets.extend(measured.sets);
+            Ok::<_, std::convert::Infallible>(())
+        })
+    };
+    match result {
+        Ok(()) => {}
+        Err(Stop::Failure(failure)) => return Err(Failure::from(&failure).context("the rehearsal failed")),
+        Err(Stop::Sink(never)) => match never {},
+    }
+    // Hypotheses speak of cells that were not measured.
+    small.hypotheses.clear();
+    small.guards.clear();
+    let run = RecordedRun::new(&small, rehearsed(&small, sets));
+    let cell = if first.0.is_empty() { String::new() } else { format!(" at {first}") };
+    report::measurements_only(ui, &run)?;
+    let note = ui.tone(
+        Tone::Open,
+        &format!("A rehearsal{cell} with 5 samples: no verdict, nothing registered, nothing stored."),
+    );
+    ui.result(&note)?;
+    Ok(Exit::Done)
+}
+
+fn rehearsed(prereg: &Prereg, sets: Vec<store::SampleSet>) -> RunData {
+    RunData {
+        run: store::Run {
+            id: Uuid::nil(),
+            experiment: prereg.id.clone(),
+            version: 1,
+            registration: prereg.digest(),
+            host: String::new(),
+            environment: Value::Null,
+            harness: String::new(),
+            seed: prereg.design.seed,
+            git: store::Git { commit: String::new(), dirty: false },
+            started_at: now(),
+        },
+        arms: Vec::new(),
+        cells: Vec::new(),
+        events: Vec::new(),
+        sets,
+    }
+}

@@ -1,0 +1,210 @@
+//! The store of the project, with its evidence loaded.
+
+use super::args::Global;
+use super::failure::{Exit, Failure};
+use super::project::Project;
+use super::ui::Ui;
+use crate::exchange::evidence::{self, Evidence};
+use crate::host;
+use crate::prereg::{Prereg, parse_canonical};
+use crate::render::{Experiment, RecordedRun};
+use crate::store::{Registration, Store, StoreOptions};
+use jiff::Timestamp;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use uuid::Uuid;
+
+/// Opens the store and loads the evidence of the project that it does not have yet.
+pub(super) fn open(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
+    let mut store = connect(global, project, ui)?;
+    load_evidence(&mut store, project, ui)?;
+    Ok(store)
+}
+
+/// Opens the store as it is.
+pub(super) fn connect(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
+    let notice = |line: &str| ui.note(line);
+    let store = Store::open(&StoreOptions {
+        project: project.root.clone(),
+        url: database_url(global),
+        pg_bin: global.pg_bin.clone(),
+        data_home: data_home(),
+        autoinstall: global.pg_autoinstall,
+        notice: &notice,
+    })?;
+    ui.detail(&format!("store: {}, PostgreSQL {}", store.location(), store.server_version()));
+    Ok(store)
+}
+
+/// The server that the user names: by option or variable; an empty one is none.
+fn database_url(global: &Global) -> Option<String> {
+    let general = || std::env::var("DATABASE_URL").ok();
+    global.database_url.clone().or_else(general).filter(|it| !it.is_empty())
+}
+
+fn data_home() -> PathBuf {
+    let given = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+    let home = || std::env::var_os("HOME").map(|it| PathBuf::from(it).join(".local/share"));
+    given.or_else(home).unwrap_or_else(std::env::temp_dir)
+}
+
+fn load_evidence(store: &mut Store, project: &Project, ui: &Ui) -> Result<(), Failure> {
+    let registrations = evidence::registrations(&project.root)?;
+    let mut known: Vec<Registration> = Vec::new();
+    let mut asked = HashSet::new();
+    for (path, registration) in &registrations {
+        if asked.insert(&registration.experiment) {
+            known.extend(store.registrations(&registration.experiment)?);
+        }
+        let same = |it: &&Registration| {
+            it.experiment == registration.experiment && it.version == registration.version
+        };
+        match known.iter().find(same) {
+            Some(stored) if stored.digest == registration.digest => {}
+            Some(stored) => {
+                return Err(Failure::new(
+                    Exit::Integrity,
+                    format!(
+                        "evidence `{}` has version {} of `{}` with SHA-256 {}, the store has it with {}",
+                        project.shown(path),
+                        registration.version,
+                        registration.experiment,
+                        registration.digest.short(),
+                        stored.digest.short(),
+                    ),
+                )
+                .hint("the project was registered twice, independently: keep one of the two histories"));
+            }
+            None => store.register(registration)?,
+        }
+    }
+    let stored: HashSet<Uuid> = store.runs(None)?.into_iter().map(|it| it.run.id).collect();
+    for (id, path) in evidence::runs(&project.root)? {
+        if stored.contains(&id) {
+            continue;
+        }
+        let Evidence { data, verdicts } = evidence::read_run(&path)?;
+        store.import(&data, &[], &verdicts)?;
+        ui.detail(&format!("loaded `{}`", project.shown(&path)));
+    }
+    Ok(())
+}
+
+/// What is registered of the experiment; the newest last.
+pub(super) fn versions(store: &mut Store, id: &str) -> Result<Vec<(Registration, Prereg)>, Failure> {
+    let registrations = store.registrations(id)?;
+    registrations
+        .into_iter()
+        .map(|it| {
+            let prereg = parse_canonical(&it.canonical).map_err(|problems| {
+                let details = problems.to_string().lines().map(str::to_owned).collect();
+                let message = format!(
+                    "version {} of `{id}` in the store is not a registration of this harness",
+                    it.version
+                );
+                Failure { details, ..Failure::new(Exit::Integrity, message) }
+            })?;
+            Ok((it, prereg))
+        })
+        .collect()
+}
+
+/// An experiment with all its runs; `None` if it is not registered.
+pub(super) fn experiment(
+    store: &mut Store,
+    project: &Project,
+    id: &str,
+) -> Result<Option<Experiment>, Failure> {
+    let versions = versions(store, id)?;
+    if versions.is_empty() {
+        return Ok(None);
+    }
+    let mut runs = Vec::new();
+    for line in store.runs(Some(id))? {
+        let prereg = versions.iter().find(|(it, _)| it.version == line.run.version).map(|(_, it)| it);
+        if let (Some(prereg), Some(data)) = (prereg, store.run(line.run.id)?) {
+            runs.push(RecordedRun::new(prereg, data));
+        }
+    }
+    Ok(Some(Experiment { versions, runs, notes: project.notes(id) }))
+}
+
+/// Registers `prereg` as `version`, in the store and beside the ledgers.
+pub(super) fn register(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    version: u32,
+    reason: Option<String>,
+) -> Result<Registration, Failure> {
+    let registration = Registration {
+        experiment: prereg.id.clone(),
+        title: prereg.title.clone(),
+        version,
+        canonical: prereg.canonical(),
+        doc: prereg.to_json(),
+        digest: prereg.digest(),
+        git: host::git(&project.root),
+        registered_at: now(),
+        reason,
+    };
+    store.register(&registration)?;
+    evidence::write_registration(&project.root, &registration)?;
+    Ok(registration)
+}
+
+/// This instant, to the microsecond: what the store keeps, so that evidence and store agree.
+pub(super) fn now() -> Timestamp {
+    crate::store::micros(Timestamp::now())
+}
+
+/// The registration that a run of the file's text belongs to, made if there is none yet.
+pub(super) fn freeze(
+    store: &mut Store,
+    project: &Project,
+    ui: &Ui,
+    prereg: &Prereg,
+) -> Result<Registration, Failure> {
+    let versions = versions(store, &prereg.id)?;
+    let Some((newest, frozen)) = versions.last() else {
+        let registration = register(store, project, prereg, 1, None)?;
+        ui.note(&format!("registered {} as version 1, SHA-256 {}", prereg.id, registration.digest));
+        return Ok(registration);
+    };
+    if newest.digest == prereg.digest() {
+        return Ok(newest.clone());
+    }
+    Err(changed(prereg, frozen, newest.version))
+}
+
+/// The refusal of a file that is not what was registered.
+pub(super) fn changed(prereg: &Prereg, frozen: &Prereg, version: u32) -> Failure {
+    let id = &prereg.id;
+    Failure {
+        details: differences(&frozen.canonical(), &prereg.canonical()),
+        hint: Some(format!(
+            "restore the file, or say why it changed: harness register {id} --amend --reason \"...\""
+        )),
+        ..Failure::new(
+            Exit::Integrity,
+            format!("`experiments/{id}.toml` is not what was registered as version {version}"),
+        )
+    }
+}
+
+/// Lines that differ, at most ten.
+fn differences(registered: &str, now: &str) -> Vec<String> {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let (registered, now) = (lines(registered), lines(now));
+    let gone = registered.iter().filter(|it| !now.contains(it)).map(|it| format!("- {it}"));
+    let new = now.iter().filter(|it| !registered.contains(it)).map(|it| format!("+ {it}"));
+    let mut all: Vec<String> = gone.chain(new).collect();
+    if all.len() > 10 {
+        all.truncate(9);
+        all.push("...".to_owned());
+    }
+    if all.is_empty() {
+        all.push("the same lines stand in another order".to_owned());
+    }
+    all
+}

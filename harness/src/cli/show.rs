@@ -1,0 +1,89 @@
+use super::args::{Format, Global, Show};
+use super::failure::{Exit, Failure};
+use super::project::Project;
+use super::table::Table;
+use super::ui::Ui;
+use super::{report, session};
+use crate::render::{Experiment, RecordedRun, label};
+use crate::vocab::Verdict;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
+    let mut store = session::open(global, project, ui)?;
+    let run_id = Uuid::parse_str(&args.subject).ok();
+    let id = match run_id {
+        Some(run) => {
+            let line = store.runs(None)?.into_iter().find(|it| it.run.id == run);
+            line.ok_or_else(|| Failure::new(Exit::Usage, format!("no run {run} in the store")))?
+                .run
+                .experiment
+        }
+        None => args.subject.clone(),
+    };
+    let Some(experiment) = session::experiment(&mut store, project, &id)? else {
+        // An unknown name has its own message.
+        project.load(&id)?;
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("`{id}` is not registered, so there is nothing to show"),
+        )
+        .hint(format!("measure it: harness run {id}")));
+    };
+    store.close()?;
+    let run = match run_id {
+        Some(id) => experiment.runs.iter().find(|it| it.data.run.id == id),
+        None => experiment.deciding().or(experiment.runs.last()),
+    };
+    match run {
+        Some(run) => {
+            let prereg = experiment.versions.iter().find(|(it, _)| it.version == run.data.run.version);
+            let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
+            report::show(ui, prereg, run, part(&experiment, run))?;
+        }
+        None => ui.result(&format!("{id}: registered, not run yet"))?,
+    }
+    if ui.format == Format::Text {
+        ui.result("")?;
+        ui.result(&runs(&experiment).show(Format::Text))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What a run is to its experiment.
+pub(super) fn part(experiment: &Experiment, run: &RecordedRun) -> &'static str {
+    let this = run.data.run.id;
+    if experiment.deciding().is_some_and(|it| it.data.run.id == this) {
+        "the run that decides"
+    } else if run.data.run.version < experiment.registration().version {
+        "measured before the amendment"
+    } else if !run.is_over() {
+        "not complete"
+    } else if run.decision.verdict == Verdict::Invalid {
+        "set aside"
+    } else {
+        "a replication"
+    }
+}
+
+fn runs(experiment: &Experiment) -> Table {
+    let mut table = Table::new(["run", "version", "measured", "host", "state", "verdict", "part"]);
+    for it in &experiment.runs {
+        let run = &it.data.run;
+        let verdict = if it.is_over() {
+            Value::from(label(experiment.prereg(), it.decision.verdict))
+        } else {
+            Value::Null
+        };
+        table.row([
+            json!(run.id.to_string()),
+            json!(run.version),
+            json!(run.started_at.strftime("%F %T UTC").to_string()),
+            json!(run.host),
+            json!(it.state.as_str()),
+            verdict,
+            json!(part(experiment, it)),
+        ]);
+    }
+    table
+}

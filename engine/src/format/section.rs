@@ -166,35 +166,48 @@ mod tests {
     use super::*;
     use crate::symbol::KeyKind;
 
-    /// A file of a trie section of 40 bytes, one more section, and the page checksums.
-    fn file(extra: Section) -> (Header, Vec<u8>) {
-        let sections = [Section::paged(SectionId::Trie, 192..232), extra];
+    /// Decodes the table of a file of zeros that has these sections.
+    fn decode_all(sections: &[Section], file_len: u64, spoil: impl FnOnce(&mut [u8])) -> Result<Table> {
         let table: Vec<u8> = sections.iter().flat_map(Section::encode).collect();
         let header = Header {
             key_kind: KeyKind::Bytes,
             value_width: 0,
-            file_len: 264,
+            file_len,
             key_count: 0,
             created_seq: 0,
             node_count: 0,
             root: 0,
-            section_count: 2,
+            section_count: sections.len() as u32,
             table_crc: crc32(&table),
         };
         let mut file = header.encode().to_vec();
         file.extend(table);
-        file.resize(264, 0);
-        (header, file)
+        file.resize(file_len as usize, 0);
+        spoil(&mut file);
+        Table::decode(&header, &file, Path::new("x"))
     }
 
+    /// A trie section and one more.
     fn decode(extra: Section) -> Result<Table> {
-        let (mut header, mut bytes) = file(extra);
-        // The table ends at 128, so the first section starts there.
-        header.section_count = 2;
-        let first = Section::paged(SectionId::Trie, 128..168).encode();
-        bytes[64..96].copy_from_slice(&first);
-        header.table_crc = crc32(&bytes[64..128]);
-        Table::decode(&header, &bytes, Path::new("x"))
+        decode_all(&[Section::paged(SectionId::Trie, 128..168), extra], 264, |_| ())
+    }
+
+    #[test]
+    fn padding_after_the_table_is_zero() {
+        let one = [Section::paged(SectionId::Trie, 128..168)];
+        assert!(decode_all(&one, 168, |_| ()).is_ok());
+        for at in 96..128 {
+            let refused = decode_all(&one, 168, |file| file[at] = 1);
+            assert!(matches!(refused, Err(Error::Corrupt { offset: 96, .. })), "{at} {refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_beyond_the_file_is_refused() {
+        let many = vec![Section::paged(SectionId::Trie, 128..128); 64];
+        assert!(matches!(decode_all(&many, 200, |_| ()), Err(Error::Corrupt { offset: 200, .. })));
+        let more = vec![Section::paged(SectionId::Trie, 128..128); 65];
+        assert!(matches!(decode_all(&more, 10_000, |_| ()), Err(Error::Corrupt { offset: 48, .. })));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 /// Bytes an entry of the table.
 pub(crate) const ENTRY_LEN: usize = 32;
 
-/// Sections start at multiples of this.
-const ALIGN: u64 = 64;
+/// Sections that this build writes start at multiples of this; those it reads say it themselves.
+const ALIGN: u16 = 64;
 
 /// More sections than any file has; bounds what a damaged count can ask for.
 const MAX_SECTIONS: u32 = 64;
@@ -69,7 +69,7 @@ impl Section {
         let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
         put(0, &self.id.to_le_bytes());
         put(2, &self.flags.to_le_bytes());
-        put(4, &(ALIGN as u16).to_le_bytes());
+        put(4, &ALIGN.to_le_bytes());
         put(8, &self.off.to_le_bytes());
         put(16, &self.len.to_le_bytes());
         put(24, &self.crc.to_le_bytes());
@@ -112,9 +112,11 @@ impl Table {
                 len: u64_at(entry, 16),
                 crc: u32_at(entry, 24),
             };
+            let align = u64::from(u16_at(entry, 4));
+            check_entry(&section, entry, at, path)?;
             let inside = section.off.checked_add(section.len).is_some_and(|end| end <= header.file_len);
             // Only padding may lie between sections, or bytes would go unchecked.
-            if !inside || section.off != free.next_multiple_of(ALIGN) {
+            if !inside || section.off != free.next_multiple_of(align) {
                 return Err(corrupt(
                     at + 8,
                     format!("section `{}` is not where the one before it ends", section.id),
@@ -124,7 +126,6 @@ impl Table {
                 return Err(corrupt(end, "padding after the section table is not zero".to_owned()));
             }
             free = section.span().end;
-            check_flags(&section, at, path)?;
             let bytes = &file[section.off as usize..free as usize];
             if section.flags & FLAG_PAGED == 0 && crc32(bytes) != section.crc {
                 let reason = format!("the checksum of section `{}` does not match", section.id);
@@ -138,6 +139,11 @@ impl Table {
         Ok(Self { sections })
     }
 
+    /// Where the first section starts.
+    pub(crate) fn start(&self) -> u64 {
+        self.sections.first().map_or(0, |section| section.off)
+    }
+
     /// The section of that id, which every file of its kind must have.
     pub(crate) fn find(&self, id: SectionId, path: &Path) -> Result<Range<u64>> {
         let section = self.sections.iter().find(|section| section.id == id as u16);
@@ -147,7 +153,8 @@ impl Table {
     }
 }
 
-fn check_flags(section: &Section, at: usize, path: &Path) -> Result<()> {
+/// Refuses what this build does not know about an entry.
+fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Result<()> {
     let unsupported = |offset: usize, found| {
         Err(Error::Unsupported { path: path.to_owned(), offset: offset as u64, found })
     };
@@ -158,6 +165,13 @@ fn check_flags(section: &Section, at: usize, path: &Path) -> Result<()> {
     if section.flags & !(FLAG_REQUIRED | FLAG_PAGED) != 0 {
         return unsupported(at + 2, format!("section flags `{}`", section.flags));
     }
+    let align = u16_at(entry, 4);
+    if !align.is_power_of_two() || align < ALIGN {
+        return unsupported(at + 4, format!("section alignment `{align}`"));
+    }
+    if u16_at(entry, 6) != 0 || u32_at(entry, 28) != 0 {
+        return unsupported(at + 6, "a reserved field that is not zero".to_owned());
+    }
     Ok(())
 }
 
@@ -166,10 +180,8 @@ mod tests {
     use super::*;
     use crate::symbol::KeyKind;
 
-    /// Decodes the table of a file of zeros that has these sections.
-    fn decode_all(sections: &[Section], file_len: u64, spoil: impl FnOnce(&mut [u8])) -> Result<Table> {
-        let table: Vec<u8> = sections.iter().flat_map(Section::encode).collect();
-        let header = Header {
+    fn header(file_len: u64, section_count: u32, table_crc: u32) -> Header {
+        Header {
             key_kind: KeyKind::Bytes,
             value_width: 0,
             file_len,
@@ -177,9 +189,15 @@ mod tests {
             created_seq: 0,
             node_count: 0,
             root: 0,
-            section_count: sections.len() as u32,
-            table_crc: crc32(&table),
-        };
+            section_count,
+            table_crc,
+        }
+    }
+
+    /// Decodes the table of a file of zeros that has these sections.
+    fn decode_all(sections: &[Section], file_len: u64, spoil: impl FnOnce(&mut [u8])) -> Result<Table> {
+        let table: Vec<u8> = sections.iter().flat_map(Section::encode).collect();
+        let header = header(file_len, sections.len() as u32, crc32(&table));
         let mut file = header.encode().to_vec();
         file.extend(table);
         file.resize(file_len as usize, 0);
@@ -227,6 +245,24 @@ mod tests {
         {
             let refused = decode(Section { id: 900, flags: FLAG_PAGED, off, len, crc: 0 });
             assert!(matches!(refused, Err(Error::Corrupt { .. })), "{off} {len} {refused:?}");
+        }
+    }
+
+    #[test]
+    fn sections_may_ask_for_pages_of_their_own() {
+        let wide = |off, align: u16| {
+            let mut table = Section::paged(SectionId::Trie, off..off + 8).encode();
+            table[4..6].copy_from_slice(&align.to_le_bytes());
+            let header = header(off + 8, 1, crc32(&table));
+            let mut file = vec![0; off as usize + 8];
+            file[64..96].copy_from_slice(&table);
+            Table::decode(&header, &file, Path::new("x")).map(|table| table.start())
+        };
+        assert_eq!(wide(4_096, 4_096).unwrap(), 4_096);
+        assert!(matches!(wide(4_096, 64), Err(Error::Corrupt { offset: 72, .. })));
+        assert!(matches!(wide(128, 4_096), Err(Error::Corrupt { offset: 72, .. })));
+        for align in [0, 1, 32, 96] {
+            assert!(matches!(wide(128, align), Err(Error::Unsupported { offset: 68, .. })), "{align}");
         }
     }
 

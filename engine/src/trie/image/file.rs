@@ -76,8 +76,7 @@ impl Image {
         let table = Table::decode(&header, &bytes, path)?;
         let nodes = table.find(SectionId::Trie, path)?;
         let checksums = table.find(SectionId::PageCrc, path)?;
-        let first = (HEADER_LEN + header.section_count as usize * ENTRY_LEN).next_multiple_of(64) as u64;
-        let grid = PageGrid::new(first..checksums.start);
+        let grid = PageGrid::new(table.start()..checksums.start);
         if checksums.end != header.file_len || checksums.end - checksums.start != 4 * grid.len() {
             return Err(Error::corrupt(path, checksums.start, "page checksums do not match the sections"));
         }

@@ -33,4 +33,4 @@ pub mod symbol;
 pub mod trie;
 
 pub use error::{Error, Result};
-pub use trie::{ByteTrie, CharTrie, LoadStrategy, OpenOptions, Trie};
+pub use trie::{Backing, ByteTrie, CharTrie, LoadStrategy, OpenOptions, Trie, Verify};

@@ -1,5 +1,6 @@
 //! Iteration over the entries of a trie.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use super::cursor::Cursor;
@@ -46,6 +47,13 @@ impl<K: Symbol, V: Value> Iterator for Iter<'_, K, V> {
             self.cursor = None;
         }
         entry
+    }
+}
+
+impl<K: Symbol, V: Value> fmt::Debug for Iter<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = self.cursor.as_ref().map(|cursor| cursor.key().escape_ascii().to_string());
+        f.debug_struct("Iter").field("last", &last).field("failed", &self.failed).finish()
     }
 }
 

@@ -21,6 +21,7 @@ mod split;
 mod tree;
 mod value;
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -249,6 +250,19 @@ impl<K: Symbol, V: Value> Trie<K, V> {
         let seq = self.seq.fetch_add(1, Ordering::Relaxed) + 1;
         let file = entries.encode(K::KIND, V::WIDTH, seq)?;
         format::publish(storage, path, &file, target)
+    }
+}
+
+/// Says what kind of trie it is and how full, not what is in it.
+impl<K: Symbol, V: Value> fmt::Debug for Trie<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trie")
+            .field("keys", &K::KIND)
+            .field("value_width", &V::WIDTH)
+            .field("len", &self.len())
+            .field("image", &self.tree.image.as_ref().map(Image::path))
+            .field("materialised_nodes", &self.materialised_nodes())
+            .finish()
     }
 }
 

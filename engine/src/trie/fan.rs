@@ -100,9 +100,15 @@ impl<const N: usize> Fan for Sorted<N> {
 
     fn add(&mut self, edge: u8, child: Slot) {
         let len = self.len();
-        let index = self.keys[..len].partition_point(|&key| key < edge);
-        self.keys[index..=len].rotate_right(1);
-        self.slots[index..=len].rotate_right(1);
+        let index = if len == 0 || self.keys[len - 1] < edge {
+            // Images and sorted inserts come this way.
+            len
+        } else {
+            let index = self.keys[..len].partition_point(|&key| key < edge);
+            self.keys[index..=len].rotate_right(1);
+            self.slots[index..=len].rotate_right(1);
+            index
+        };
         self.keys[index] = edge;
         self.slots[index] = child;
         self.len += 1;

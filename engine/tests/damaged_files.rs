@@ -10,7 +10,7 @@ use std::path::Path;
 
 use engine::format::HEADER_LEN;
 use engine::trie::{Backing, Verify};
-use engine::{ByteTrie, Error, LoadStrategy, OpenOptions, Result};
+use engine::{ByteTrie, CharTrie, Error, LoadStrategy, OpenOptions, Result};
 
 /// A trie with every kind of node, on two pages.
 fn sample() -> BTreeMap<Vec<u8>, u64> {
@@ -226,6 +226,26 @@ fn forged_files_are_survived() {
         }
     }
     assert!(opened > rounds / 2, "{opened}");
+}
+
+#[test]
+fn keys_that_are_not_utf8_are_refused_by_a_char_trie() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trie");
+    let sample = BTreeMap::from([(b"a".to_vec(), 1), (b"b\xFF".to_vec(), 2), (b"c".to_vec(), 3)]);
+    let mut bytes = write(&sample, &path);
+    bytes[13] = 1;
+    forge(&mut bytes);
+    std::fs::write(&path, &bytes).unwrap();
+    for strategy in [LoadStrategy::Eager, LoadStrategy::Lazy] {
+        let trie = CharTrie::<u64>::open(&path, strategy).unwrap();
+        assert_eq!((trie.get("a").unwrap(), trie.get("c").unwrap()), (Some(1), Some(3)));
+        let mut entries = trie.iter();
+        assert_eq!(entries.next().unwrap().unwrap(), ("a".to_owned(), 1));
+        let message = entries.next().unwrap().unwrap_err().to_string();
+        assert!(message.contains("a.trie") && message.contains("`b\\xff` is not UTF-8"), "{message}");
+        assert!(entries.next().is_none());
+    }
 }
 
 /// Two edges to one child, level upon level, would unfold into 2^60 nodes.

@@ -1,9 +1,6 @@
 //! Walks a tree in the order of its keys.
 
-use std::path::Path;
-
 use super::bucket::BucketRef;
-use super::image::Image;
 use super::slot::{NodeRef, Slot};
 use super::tree::{Tree, fan_of, head_of};
 use crate::error::{Error, Result};
@@ -136,8 +133,9 @@ impl<'t> Cursor<'t> {
 
     /// The error for a key of a char trie that is not UTF-8, which only an image written by others can hold.
     pub(super) fn foreign_key(&self) -> Error {
-        let path = self.tree.image.as_ref().map_or(Path::new(""), Image::path);
-        Error::corrupt(path, 0, format!("the key `{}` is not UTF-8", self.key.escape_ascii()))
+        let reason =
+            format!("it says that keys are chars, and the key `{}` is not UTF-8", self.key.escape_ascii());
+        Error::corrupt(&self.tree.origin, 13, reason)
     }
 
     /// The key of the entry that [`advance`](Self::advance) went to.

@@ -111,7 +111,11 @@ impl<K: Symbol, V: Value> Trie<K, V> {
         let image = Image::open(path.as_ref(), K::KIND, V::WIDTH, backing, verify)?;
         let (len, seq) = (image.header().key_count, image.header().created_seq);
         let root = image.root();
-        let mut trie = Self::of(Tree { root, image: Some(image), width: Self::WIDTH, len }, 0, seq);
+        let mut trie = Self::of(
+            Tree { root, image: Some(image), origin: path.as_ref().to_owned(), width: Self::WIDTH, len },
+            0,
+            seq,
+        );
         if eager {
             trie.materialise_all()?;
         }
@@ -128,11 +132,13 @@ impl<K: Symbol, V: Value> Trie<K, V> {
                 slot::NodeRef::Bucket(bucket) => keys += bucket.len() as u64,
                 inner => {
                     keys += u64::from(tree::head_of(inner).is_some_and(|head| head.value.is_some()));
-                    let mut from = 0;
+                    let (mut from, first) = (0, pending.len());
                     while let Some((edge, child)) = fan_of(inner).and_then(|fan| fan.next(from)) {
                         pending.push(child);
                         from = usize::from(edge) + 1;
                     }
+                    // In the order of the keys, so that neighbours come to lie side by side in memory.
+                    pending[first..].reverse();
                 }
             }
         }

@@ -25,7 +25,18 @@ mod tag {
 }
 
 /// See the module.
+///
+/// A slot may go to other threads because its word may, so what it owns must be able to: inner nodes are checked
+/// below, and a bucket is a block of bytes.
 pub(super) struct Slot(AtomicPtr<()>);
+
+const _: () = {
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<Inner<Sorted<4>>>();
+    may_be_shared::<Inner<Sorted<16>>>();
+    may_be_shared::<Inner<Indexed>>();
+    may_be_shared::<Inner<Direct>>();
+};
 
 /// What a slot holds.
 pub(super) enum State<'a> {

@@ -1,5 +1,7 @@
 //! The nodes on the heap: look-up, insert and remove over bytes.
 
+use std::path::PathBuf;
+
 use super::bucket::{Entry, set_value};
 use super::fan::Fan;
 use super::image::Image;
@@ -13,6 +15,8 @@ pub(super) struct Tree {
     pub(super) root: Slot,
     /// Where nodes that are not materialised yet come from.
     pub(super) image: Option<Image>,
+    /// The file it was opened from; empty for a trie made in memory.
+    pub(super) origin: PathBuf,
     pub(super) width: usize,
     pub(super) len: u64,
 }
@@ -62,7 +66,7 @@ fn step<'a, 'k, F: Fan>(inner: &'a Inner<F>, key: &'k [u8]) -> Step<'a, 'k> {
 
 impl Tree {
     pub(super) fn new(width: usize) -> Self {
-        Self { root: Slot::empty(), image: None, width, len: 0 }
+        Self { root: Slot::empty(), image: None, origin: PathBuf::new(), width, len: 0 }
     }
 
     #[inline]

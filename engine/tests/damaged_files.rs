@@ -32,6 +32,12 @@ fn write(sample: &BTreeMap<Vec<u8>, u64>, path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
+/// Writes a file anew: some file systems sync one that is cut to nothing and written again.
+fn write_anew(path: &Path, bytes: &[u8]) {
+    let _ = std::fs::remove_file(path);
+    std::fs::write(path, bytes).unwrap();
+}
+
 /// Opens a file, reads everything in three ways and says whether it is the original.
 fn read(path: &Path, options: OpenOptions, original: &BTreeMap<Vec<u8>, u64>) -> Result<()> {
     let trie = ByteTrie::<u64>::open(path, options)?;
@@ -74,7 +80,7 @@ fn every_flipped_byte_is_found() {
     for at in 0..good.len() {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);
-        std::fs::write(&broken, &bytes).unwrap();
+        write_anew(&broken, &bytes);
         for options in options() {
             let damage = read(&broken, options, &sample);
             assert!(damage.is_err(), "byte {at} {options:?}");
@@ -100,7 +106,7 @@ fn damage_behind_a_page_border_is_found() {
         for at in border..border + 48 {
             let mut bytes = good.clone();
             bytes[at] ^= 0x10;
-            std::fs::write(&broken, &bytes).unwrap();
+            write_anew(&broken, &bytes);
             let damage = read(&broken, OpenOptions::new(), &sample);
             assert!(
                 matches!(damage, Err(Error::Corrupt { offset, .. }) if offset == border as u64),
@@ -117,13 +123,13 @@ fn every_cut_is_found() {
     let sample = sample();
     let good = write(&sample, &path);
     for len in 0..good.len() {
-        std::fs::write(&broken, &good[..len]).unwrap();
+        write_anew(&broken, &good[..len]);
         for options in options() {
             let Err(refused) = ByteTrie::<u64>::open(&broken, options) else { panic!("opened {len} bytes") };
             assert!(len == 0 || matches!(refused, Error::Corrupt { .. }), "{len} {refused:?}");
         }
     }
-    std::fs::write(&broken, [&good[..], b"\0"].concat()).unwrap();
+    write_anew(&broken, &[&good[..], b"\0"].concat());
     assert!(ByteTrie::<u64>::open(&broken, LoadStrategy::Lazy).is_err());
 }
 
@@ -213,7 +219,7 @@ fn forged_files_are_survived() {
         if sections_kept {
             forge(&mut bytes);
         }
-        std::fs::write(&path, &bytes).unwrap();
+        write_anew(&path, &bytes);
         for options in options() {
             let Ok(mut trie) = ByteTrie::<u64>::open(&path, options) else { continue };
             opened += 1;

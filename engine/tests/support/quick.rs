@@ -15,6 +15,8 @@ impl Storage for Quick {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        // Some file systems sync a file that replaces another.
+        let _ = Disk.remove(to);
         Disk.rename(from, to)
     }
 

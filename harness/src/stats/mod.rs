@@ -24,6 +24,7 @@ mod dominance;
 mod effect_size;
 mod equivalence;
 mod error;
+mod harrell_davis;
 mod hodges_lehmann;
 mod interval;
 mod mann_whitney;
@@ -39,6 +40,7 @@ mod power;
 #[cfg(test)]
 mod properties;
 mod quantile;
+mod quantile_interval;
 mod rank_sum;
 mod ratio;
 mod root;
@@ -49,6 +51,7 @@ mod signed_rank;
 mod status;
 mod summary;
 mod trend;
+mod variance_tests;
 mod welch;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
@@ -61,6 +64,7 @@ pub use equivalence::{
     equivalence_relative, equivalence_relative_of_moments,
 };
 pub use error::StatsError;
+pub use harrell_davis::{HarrellDavis, harrell_davis};
 pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;
 pub use mann_whitney::{
@@ -77,6 +81,7 @@ pub use permutation::{
 };
 pub use power::{Design, Power};
 pub use quantile::{median, quantile, supports_quantile};
+pub use quantile_interval::{QuantileInterval, quantile_interval};
 pub use ratio::{Bounds, Fieller, GeometricRatio, LogDelta, Ratio, geometric_ratio, ratio, ratio_of_moments};
 pub use sample::Sample;
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
@@ -87,4 +92,5 @@ pub use signed_rank::{
 pub use status::Status;
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
 pub use trend::{Trend, trend};
+pub use variance_tests::{FTest, VarianceTest, brown_forsythe, levene, variance_ratio};
 pub use welch::{TTest, Welch, student, welch, welch_of_moments};

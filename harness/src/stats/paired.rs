@@ -2,6 +2,7 @@
 
 use super::dist::student_t_isf;
 use super::interval::alpha_of;
+use super::moments::level_out;
 use super::welch::TTest;
 use super::{Interval, Moments, Sample, StatsError, Status};
 
@@ -32,10 +33,7 @@ pub(super) fn differences(treatment: &Sample, control: &Sample) -> Result<Vec<f6
     let mut differences: Vec<f64> =
         treatment.values().iter().zip(control.values()).map(|(x, y)| x - y).collect();
     let largest = treatment.values().iter().chain(control.values()).fold(0.0, |a: f64, b| a.max(b.abs()));
-    let first = differences[0];
-    if differences.iter().all(|difference| (difference - first).abs() <= 2.0 * f64::EPSILON * largest) {
-        differences.fill(first);
-    }
+    level_out(&mut differences, largest);
     Ok(differences)
 }
 

@@ -50,6 +50,17 @@ impl PermutationStatistic {
         }
     }
 
+    /// The size of a rounding error is about 1e-16 of this.
+    fn unit(self, pooled: &[f64]) -> f64 {
+        match self {
+            Self::MeanDifference | Self::MedianDifference => {
+                let largest = pooled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                largest - pooled.iter().copied().fold(f64::INFINITY, f64::min)
+            }
+            Self::WelchT | Self::BrunnerMunzel => 1.0,
+        }
+    }
+
     fn needs(self) -> usize {
         match self {
             Self::MeanDifference | Self::MedianDifference => 1,
@@ -120,12 +131,12 @@ pub fn permutation(
     let pooled: Vec<f64> = treatment.values().iter().chain(control.values()).copied().collect();
     let observed = statistic.of(treatment.values(), control.values());
     let all = choose(pooled.len(), n);
+    let mut tally = Tally::new(observed, statistic.unit(&pooled));
     if all <= ENUMERATED {
-        let mut tally = Tally::new(observed);
         for_each_choice(&pooled, n, |treatment, control| tally.count(statistic.of(treatment, control)));
         return Ok(tally.result(Labelings::All(all as u64)));
     }
-    random(observed, resamples, seed, |rng| {
+    random(&mut tally, resamples, seed, |rng| {
         let mut shuffled = pooled.clone();
         rng.shuffle(&mut shuffled);
         let (treatment, control) = shuffled.split_at(n);
@@ -158,18 +169,18 @@ pub fn permutation_paired(
         let signs = differences.iter().enumerate();
         signs.map(|(index, value)| if flips(index) { -value } else { *value }).collect::<Vec<f64>>()
     };
+    let mut tally = Tally::new(observed, 1.0);
     if n < 18 {
-        let mut tally = Tally::new(observed);
         for mask in 0..1u64 << n {
             tally.count(t(&flipped(&mut |index| mask >> index & 1 == 1)));
         }
         return Ok(tally.result(Labelings::All(1 << n)));
     }
-    random(observed, resamples, seed, |rng| t(&flipped(&mut |_| rng.next_u64() >> 63 == 1)))
+    random(&mut tally, resamples, seed, |rng| t(&flipped(&mut |_| rng.next_u64() >> 63 == 1)))
 }
 
 fn random(
-    observed: f64,
+    tally: &mut Tally,
     resamples: usize,
     seed: u64,
     statistic: impl Fn(&mut Rng) -> f64 + Sync,
@@ -177,7 +188,6 @@ fn random(
     if resamples == 0 {
         return Err(StatsError::InvalidInput("a random permutation test needs resamples"));
     }
-    let mut tally = Tally::new(observed);
     let replicates = parallel::map(resamples, GRAIN, |index| statistic(&mut Rng::stream(seed, index as u64)));
     replicates.into_iter().for_each(|replicate| tally.count(replicate));
     Ok(tally.result(Labelings::Random { resamples: resamples as u64, seed }))
@@ -193,8 +203,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(observed: f64) -> Self {
-        let tolerance = if observed.is_finite() { 1e-12 * observed.abs().max(1.0) } else { 0.0 };
+    fn new(observed: f64, unit: f64) -> Self {
+        let tolerance = if observed.is_finite() { 1e-12 * observed.abs().max(unit) } else { 0.0 };
         Self { observed, tolerance, two_sided: 0, less: 0, greater: 0 }
     }
 

@@ -70,6 +70,20 @@ pub enum Bounds {
 }
 
 impl Bounds {
+    /// The values at which `center x^2 - 2 middle x + constant` is negative, given `middle^2 - center constant`.
+    pub(super) fn of(center: f64, middle: f64, discriminant: f64) -> Self {
+        if center == 0.0 || (center < 0.0 && discriminant <= 0.0) {
+            return Self::Unbounded;
+        }
+        let half = discriminant.max(0.0).sqrt();
+        let (first, second) = ((middle - half) / center, (middle + half) / center);
+        if center > 0.0 {
+            Self::Interval { lower: first, upper: second }
+        } else {
+            Self::Complement { lower: second, upper: first }
+        }
+    }
+
     /// Returns the limits if the ratio lies between them.
     pub fn interval(self, level: f64) -> Option<Interval> {
         match self {
@@ -158,20 +172,8 @@ impl Ratio {
         let (own, base) = (relative(&self.treatment), relative(&self.control));
         // Everything in units of the control: roots of (1 - g) r^2 - 2 ratio r + ratio^2 - own^2.
         let g = base * base;
-        let center = 1.0 - g;
         let discriminant = own * own + self.ratio * self.ratio * g - own * own * g;
-        let bounds = |middle: f64| {
-            if center == 0.0 || (center < 0.0 && discriminant <= 0.0) {
-                return Bounds::Unbounded;
-            }
-            let half = discriminant.max(0.0).sqrt();
-            let (first, second) = ((middle - half) / center, (middle + half) / center);
-            if center > 0.0 {
-                Bounds::Interval { lower: first, upper: second }
-            } else {
-                Bounds::Complement { lower: second, upper: first }
-            }
-        };
+        let bounds = |middle: f64| Bounds::of(1.0 - g, middle, discriminant);
         Ok(Some(Fieller {
             df: error.df,
             g,

@@ -1,8 +1,9 @@
 //! One sample: summary, normality, outliers, dependence and drift.
 
 use harness::stats::{
-    Autocorrelation, MAD_TO_SD, PValue, Summary, anderson_darling, dagostino_pearson, jarque_bera,
-    mad_outliers, mean_interval, shapiro_wilk, trend, tukey_outliers,
+    Autocorrelation, MAD_TO_SD, PValue, QuantileInterval, Summary, anderson_darling, dagostino_pearson,
+    harrell_davis, jarque_bera, mad_outliers, mean_interval, quantile, quantile_interval, shapiro_wilk,
+    trend, tukey_outliers,
 };
 use serde_json::{Map, Value, json};
 
@@ -134,4 +135,32 @@ fn answer_trend(input: &Input<'_>) -> Answer {
         "tau": num(found.tau), "sen_slope": num(found.slope), "sen_intercept": num(found.intercept),
         "sen_ci95": interval.map(|interval| [num(interval.lower), num(interval.upper)]),
     }))
+}
+
+#[test]
+fn quantiles() {
+    // Type 8 is in the file to tell it from type 7 and is not offered here.
+    run("quantiles", 72, &["type8"], |input| {
+        let sample = input.sample("x")?;
+        if input.has("y") {
+            let control = input.sample("y")?;
+            let orders: Vec<f64> = input.values("p");
+            let estimate =
+                |sample| orders.iter().map(move |p| harrell_davis(sample, *p)).collect::<Result<Vec<_>, _>>();
+            let (x, y) = (estimate(&sample)?, estimate(&control)?);
+            let difference: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
+            return Ok(json!({ "hd_x": x, "hd_y": y, "hd_diff": difference }));
+        }
+        let p = input.number("p");
+        let type_7 = quantile(&sample, p)?;
+        let QuantileInterval { lower_rank, upper_rank, lower, upper, coverage, .. } =
+            quantile_interval(&sample, p, 0.95)?;
+        Ok(json!({
+            "type7": num(type_7), "harrell_davis": num(harrell_davis(&sample, p)?),
+            "ci95": {
+                "lower_rank": lower_rank, "upper_rank": upper_rank, "lower": opt(lower), "upper": opt(upper),
+                "coverage": num(coverage),
+            },
+        }))
+    });
 }

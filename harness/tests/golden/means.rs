@@ -1,8 +1,9 @@
-//! Two means: Welch's test, their ratio, and both against margins.
+//! Two arms: Welch's test, the ratio, both against margins, and their spreads.
 
 use harness::stats::{
-    Bounds, Equivalence, equivalence_absolute_of_moments, equivalence_geometric,
-    equivalence_relative_of_moments, geometric_ratio, ratio_of_moments, student, welch_of_moments,
+    Bounds, Equivalence, VarianceTest, brown_forsythe, equivalence_absolute_of_moments,
+    equivalence_geometric, equivalence_relative_of_moments, geometric_ratio, levene, ratio_of_moments,
+    student, variance_ratio, welch_of_moments,
 };
 use serde_json::{Map, Value, json};
 
@@ -141,4 +142,20 @@ fn answer_equivalence(input: &Input<'_>) -> Answer {
         fields["geo"] = sides(&geometric, false);
     }
     Ok(fields)
+}
+
+#[test]
+fn variance_tests() {
+    run("variance_tests", 37, &[], |input| {
+        let (treatment, control) = (input.sample("x")?, input.sample("y")?);
+        let found = brown_forsythe(&treatment, &control)?;
+        let f = |found: VarianceTest| opt(found.test.map(|test| test.f));
+        let p = |found: VarianceTest| opt(found.test.map(|test| test.p.value()));
+        let (by_mean, ratio) = (levene(&treatment, &control)?, variance_ratio(&treatment, &control)?);
+        Ok(json!({
+            "status": found.status.code(), "df1": opt(found.test.map(|test| test.df1)),
+            "df2": opt(found.test.map(|test| test.df2)), "brown_forsythe": f(found), "brown_forsythe_p": p(found),
+            "levene": f(by_mean), "levene_p": p(by_mean), "f_ratio": f(ratio), "f_ratio_p": p(ratio),
+        }))
+    });
 }

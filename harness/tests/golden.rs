@@ -8,5 +8,6 @@ mod golden {
     mod means;
     mod planning;
     mod ranks;
+    mod series;
     mod support;
 }

@@ -20,6 +20,7 @@ pub mod rng;
 mod anderson_darling;
 mod autocorrelation;
 mod brunner_munzel;
+mod change_points;
 mod dominance;
 mod effect_size;
 mod equivalence;
@@ -46,17 +47,20 @@ mod ratio;
 mod root;
 mod sample;
 mod select;
+mod sequential;
 mod shapiro_wilk;
 mod signed_rank;
 mod status;
 mod summary;
 mod trend;
 mod variance_tests;
+mod warm_up;
 mod welch;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
 pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
+pub use change_points::{ChangePoints, Pettitt, change_points, pettitt};
 pub use dominance::{CliffsDelta, cliffs_delta};
 pub use effect_size::{EffectSize, Magnitude, Standardized, effect_size, effect_size_of_moments};
 pub use equivalence::{
@@ -84,6 +88,9 @@ pub use quantile::{median, quantile, supports_quantile};
 pub use quantile_interval::{QuantileInterval, quantile_interval};
 pub use ratio::{Bounds, Fieller, GeometricRatio, LogDelta, Ratio, geometric_ratio, ratio, ratio_of_moments};
 pub use sample::Sample;
+pub use sequential::{
+    QuantileRanks, SignProcess, SignStream, mean_interval_anytime, quantile_ranks_anytime, sign_stream,
+};
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signed_rank::{
     Pseudomedian, PseudomedianInterval, SignTest, SignedRank, SignedRankTest, pseudomedian, sign_test,
@@ -93,4 +100,5 @@ pub use status::Status;
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
 pub use trend::{Trend, trend};
 pub use variance_tests::{FTest, VarianceTest, brown_forsythe, levene, variance_ratio};
+pub use warm_up::warm_up_length;
 pub use welch::{TTest, Welch, student, welch, welch_of_moments};

@@ -3,6 +3,7 @@
 mod golden {
     mod cases;
     mod describe;
+    mod designs;
     mod distributions;
     mod effects;
     mod means;

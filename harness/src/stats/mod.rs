@@ -25,10 +25,12 @@ mod dominance;
 mod effect_size;
 mod equivalence;
 mod error;
+mod factorial;
 mod harrell_davis;
 mod hodges_lehmann;
 mod interval;
 mod mann_whitney;
+mod meta;
 mod moment_tests;
 mod moments;
 mod multiplicity;
@@ -51,6 +53,7 @@ mod sequential;
 mod shapiro_wilk;
 mod signed_rank;
 mod status;
+mod stratified;
 mod summary;
 mod trend;
 mod variance_tests;
@@ -68,12 +71,16 @@ pub use equivalence::{
     equivalence_relative, equivalence_relative_of_moments,
 };
 pub use error::StatsError;
+pub use factorial::{
+    Cell, Contrast, ContrastRatio, Effect, Factorial2x2, MultiplicativeInteraction, factorial, factorial_2x2,
+};
 pub use harrell_davis::{HarrellDavis, harrell_davis};
 pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;
 pub use mann_whitney::{
     CONDITIONAL_PAIRS, EXACT_PAIRS, MannWhitney, RankMethod, mann_whitney, mann_whitney_null_cdf,
 };
+pub use meta::{Combined, MetaAnalysis, StratumEstimate, meta_analysis};
 pub use moment_tests::{DAgostinoPearson, JarqueBera, dagostino_pearson, jarque_bera};
 pub use moments::Moments;
 pub use multiplicity::Correction;
@@ -97,6 +104,7 @@ pub use signed_rank::{
     signed_rank,
 };
 pub use status::Status;
+pub use stratified::{Stratum, VanElteren, van_elteren};
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
 pub use trend::{Trend, trend};
 pub use variance_tests::{FTest, VarianceTest, brown_forsythe, levene, variance_ratio};

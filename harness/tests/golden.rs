@@ -9,6 +9,7 @@ mod golden {
     mod means;
     mod planning;
     mod ranks;
+    mod resampling;
     mod series;
     mod support;
 }

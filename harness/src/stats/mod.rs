@@ -19,6 +19,7 @@ pub mod rng;
 
 mod anderson_darling;
 mod autocorrelation;
+mod bootstrap;
 mod brunner_munzel;
 mod change_points;
 mod dominance;
@@ -62,6 +63,7 @@ mod welch;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
+pub use bootstrap::{BcaInterval, Bootstrap, Estimand, bootstrap, bootstrap_by};
 pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
 pub use change_points::{ChangePoints, Pettitt, change_points, pettitt};
 pub use dominance::{CliffsDelta, cliffs_delta};

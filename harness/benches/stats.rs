@@ -48,7 +48,7 @@ fn two_arms(c: &mut Criterion) {
         }
         if n <= 1_000 {
             group.bench_function("shapiro-wilk", |b| b.iter(|| shapiro_wilk(black_box(&treatment))));
-            group.bench_function("trend", |b| b.iter(|| trend(black_box(&treatment))));
+            group.bench_function("trend", |b| b.iter(|| trend(black_box(&treatment), 0.95)));
         }
         group.finish();
     }

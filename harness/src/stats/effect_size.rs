@@ -96,7 +96,8 @@ pub fn effect_size(treatment: &Sample, control: &Sample) -> Result<EffectSize, S
 pub fn effect_size_of_moments(treatment: &Moments, control: &Moments) -> EffectSize {
     let difference = treatment.difference(control);
     let pooled = pooled_sd(treatment, control);
-    let standardized = (pooled > 0.0).then(|| {
+    // A difference too large for its spread is as good as one without any.
+    let standardized = (pooled > 0.0 && (difference / pooled).is_finite()).then(|| {
         let cohens_d = difference / pooled;
         let hedges_factor = hedges_factor(treatment.size() + control.size() - 2.0);
         Standardized {
@@ -138,13 +139,15 @@ impl Standardized {
     pub fn bonett_interval(&self, level: f64) -> Result<Interval, StatsError> {
         let z = normal_isf(0.5 * alpha_of(level)?)?;
         let unit = average_sd(&self.treatment, &self.control);
+        // Roots of the parts of the variance, because the square of a huge d would overflow.
         let part = |moments: &Moments| {
-            let share = (moments.sd() / unit) * (moments.sd() / unit);
+            let relative = moments.sd() / unit;
             let df = moments.size() - 1.0;
-            self.average_d * self.average_d * share * share / (8.0 * df) + share / df
+            let of_spread = self.average_d * (relative * relative) / (8.0 * df).sqrt();
+            of_spread.hypot(relative / df.sqrt())
         };
-        let variance = part(&self.treatment) + part(&self.control);
-        Ok(Interval::around(self.average_d, z * variance.sqrt(), level))
+        let error = part(&self.treatment).hypot(part(&self.control));
+        Ok(Interval::around(self.average_d, z * error, level))
     }
 
     /// Returns the variance of g for large samples, `1/n_t + 1/n_c + g^2 / (2 (n_t + n_c))` (Hedges 1981).

@@ -161,17 +161,21 @@ fn test(
     factors: [f64; 2],
 ) -> Result<Equivalence, StatsError> {
     let difference = treatment.difference(control);
-    let errors = factors.map(|factor| StandardError::of(treatment, control, factor));
-    let tests = if let [Some(below), Some(above)] = errors {
-        let (t, df) = (below.divide(difference - lower_limit), below.df);
-        let below =
-            Limit { t, df, within: student_t_sf(t, df)?.into(), beyond: student_t_cdf(t, df)?.into() };
-        let (t, df) = (above.divide(difference - upper_limit), above.df);
-        let above =
-            Limit { t, df, within: student_t_cdf(t, df)?.into(), beyond: student_t_sf(t, df)?.into() };
-        Some(Limits { below, above })
-    } else {
-        None
+    let statistic = |factor: f64, limit: f64| {
+        let error = StandardError::of(treatment, control, factor)?;
+        // A t beyond every number is that of arms that do not vary.
+        Some((error.divide(difference - limit), error.df)).filter(|(t, _)| t.is_finite())
+    };
+    let [below, above] = factors;
+    let tests = match (statistic(below, lower_limit), statistic(above, upper_limit)) {
+        (Some(below), Some(above)) => {
+            let ((t, df), (u, dg)) = (below, above);
+            let (within, beyond) = (student_t_sf(t, df)?.into(), student_t_cdf(t, df)?.into());
+            let below = Limit { t, df, within, beyond };
+            let (within, beyond) = (student_t_cdf(u, dg)?.into(), student_t_sf(u, dg)?.into());
+            Some(Limits { below, above: Limit { t: u, df: dg, within, beyond } })
+        }
+        _ => None,
     };
     let status = if tests.is_some() { Status::Regular } else { Status::ZeroVarianceBoth };
     Ok(Equivalence { difference, status, tests, lower_limit, upper_limit })

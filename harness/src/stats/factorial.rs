@@ -3,6 +3,7 @@
 use super::dist::student_t_isf;
 use super::interval::alpha_of;
 use super::moments::Sum;
+use super::sample::{LARGEST, ln_quotient};
 use super::welch::TTest;
 use super::{Bounds, Interval, Moments, Sample, StatsError};
 
@@ -32,9 +33,15 @@ impl Cell {
     ///
     /// # Errors
     ///
-    /// [`StatsError::NonFinite`].
+    /// [`StatsError::NonFinite`], [`StatsError::InvalidSummary`] beyond 1e300.
     pub fn of_mean(mean: f64) -> Result<Self, StatsError> {
-        if mean.is_finite() { Ok(Self { mean, moments: None }) } else { Err(StatsError::NonFinite) }
+        if !mean.is_finite() {
+            Err(StatsError::NonFinite)
+        } else if mean.abs() > LARGEST {
+            Err(StatsError::InvalidSummary)
+        } else {
+            Ok(Self { mean, moments: None })
+        }
     }
 
     /// Returns the mean.
@@ -69,7 +76,9 @@ impl Contrast {
         let spread = Spread::of(cells, weights);
         let standard_error = spread.map(|spread| spread.variance.sqrt());
         let test = match (spread, standard_error) {
-            (Some(spread), Some(error)) if error > 0.0 => Some(TTest::new(estimate / error, spread.df)?),
+            (Some(spread), Some(error)) if error > 0.0 && (estimate / error).is_finite() => {
+                Some(TTest::new(estimate / error, spread.df)?)
+            }
             _ => None,
         };
         Ok(Self { estimate, standard_error, test })
@@ -171,7 +180,7 @@ pub struct Factorial2x2 {
     /// `(expected - both) / (expected - neither)`: the share of the expected gain that is lost; `None` if no gain was
     /// expected. The honest measure of additivity.
     pub gain_shortfall: Option<f64>,
-    /// `first * second / neither`: what both should give if effects multiply; `None` for a mean of 0.
+    /// `first * second / neither`: what both should give if effects multiply; `None` if that is no number.
     pub expected_multiplicative: Option<f64>,
     cells: [Cell; 4],
 }
@@ -221,7 +230,7 @@ pub fn factorial_2x2(cells: &[Cell]) -> Result<Factorial2x2, StatsError> {
         expected_gain,
         actual_gain: both - neither,
         gain_shortfall: (expected_gain != 0.0).then(|| lost / expected_gain),
-        expected_multiplicative: (neither != 0.0).then(|| first / neither * second),
+        expected_multiplicative: Some(first / neither * second).filter(|expected| expected.is_finite()),
         cells,
     })
 }
@@ -302,14 +311,17 @@ impl Factorial2x2 {
             return Ok(None);
         };
         let [neither, first, second, both] = means;
-        // Two ratios close to 1 rather than four logarithms of the level.
-        let estimate = ((both - first) / first).ln_1p() - ((second - neither) / neither).ln_1p();
+        let estimate = ln_quotient(both, first) - ln_quotient(second, neither);
         let error = spread.variance.sqrt();
         let reach = student_t_isf(half, spread.df)? * error;
+        let (ratio, t) = (estimate.exp(), estimate / error);
+        if !ratio.is_normal() || !t.is_finite() {
+            return Ok(None);
+        }
         Ok(Some(MultiplicativeInteraction {
-            ratio: estimate.exp(),
+            ratio,
             interval: Interval::around(estimate, reach, level).map(f64::exp),
-            test: TTest::new(estimate / error, spread.df)?,
+            test: TTest::new(t, spread.df)?,
         }))
     }
 }

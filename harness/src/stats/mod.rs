@@ -12,7 +12,24 @@
 //! * A p-value is a [`PValue`]: a tail computed as a tail, with its logarithm, and never zero.
 //! * Observations are pivoted and summed with compensation, so that an offset of 1e12 costs no digit, and
 //!   rescaling all observations by a power of two leaves every dimensionless number bit for bit as it was.
+//! * Observations and means are at most 1e300 in magnitude.
 //! * Levels lie between 0 and 1, both excluded; 0.95 means 95 %.
+//!
+//! # Example
+//!
+//! ```
+//! use harness::stats::{Sample, StatsError, ratio, welch};
+//!
+//! let control = Sample::new(vec![8.30, 8.41, 8.35, 8.38])?;
+//! let treatment = Sample::new(vec![0.171, 0.168, 0.176, 0.170])?;
+//!
+//! let test = welch(&treatment, &control)?.test.expect("the arms vary");
+//! assert_eq!(test.p.two_sided.to_string(), "4.5e-8");
+//!
+//! let change = ratio(&treatment, &control)?.fieller(0.95)?.expect("the arms vary").change;
+//! assert!(change.interval(0.95).is_some_and(|interval| interval.upper < -0.97));
+//! # Ok::<(), StatsError>(())
+//! ```
 
 pub mod dist;
 pub mod rng;
@@ -26,6 +43,8 @@ mod dominance;
 mod effect_size;
 mod equivalence;
 mod error;
+#[cfg(test)]
+mod extremes;
 mod factorial;
 mod harrell_davis;
 mod hodges_lehmann;
@@ -76,7 +95,7 @@ pub use error::StatsError;
 pub use factorial::{
     Cell, Contrast, ContrastRatio, Effect, Factorial2x2, MultiplicativeInteraction, factorial, factorial_2x2,
 };
-pub use harrell_davis::{HarrellDavis, harrell_davis};
+pub use harrell_davis::{HarrellDavis, harrell_davis, quantile_difference, quantile_ratio};
 pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;
 pub use mann_whitney::{

@@ -1,5 +1,6 @@
 //! Mean and spread to the last digit.
 
+use super::sample::LARGEST;
 use super::{Sample, StatsError};
 
 /// A sum that carries its rounding error along (Neumaier 1974).
@@ -80,12 +81,12 @@ impl Moments {
     ///
     /// # Errors
     ///
-    /// [`StatsError::NonFinite`], [`StatsError::InvalidSummary`] for a negative deviation,
+    /// [`StatsError::NonFinite`], [`StatsError::InvalidSummary`] for a negative deviation or one beyond 1e300,
     /// [`StatsError::TooFew`] for n < 2.
     pub fn from_summary(mean: f64, sd: f64, n: usize) -> Result<Self, StatsError> {
         if !mean.is_finite() || !sd.is_finite() {
             Err(StatsError::NonFinite)
-        } else if sd < 0.0 {
+        } else if !(0.0..=LARGEST).contains(&sd) || mean.abs() > LARGEST {
             Err(StatsError::InvalidSummary)
         } else if n < 2 {
             Err(StatsError::TooFew { needed: 2, found: n })
@@ -151,7 +152,8 @@ impl Moments {
     /// Returns `mean(self) - mean(other)` without rounding either mean first.
     pub fn difference(&self, other: &Self) -> f64 {
         // The terms are paired, so that exchanging the means turns the sign of each of them and of the result.
-        let scale = 0.25 * scale_for(self.pivot.abs().max(other.pivot.abs()));
+        let terms = [self.pivot, self.offset, other.pivot, other.offset];
+        let scale = 0.25 * scale_for(terms.iter().fold(0.0, |largest: f64, term| largest.max(term.abs())));
         let (pivots, pivot_error) = exact_difference(self.pivot * scale, other.pivot * scale);
         let (offsets, offset_error) = exact_difference(self.offset * scale, other.offset * scale);
         let errors = pivot_error + offset_error + (self.offset_error - other.offset_error) * scale;
@@ -215,6 +217,6 @@ mod tests {
             assert_eq!(moments(&scaled).sd() / scale, moments(&unit).sd());
             assert_eq!(moments(&scaled).mean() / scale, moments(&unit).mean());
         }
-        assert!(moments(&[0.5 * f64::MAX, -0.5 * f64::MAX]).sd().is_finite());
+        assert!(moments(&[1e300, -1e300]).sd().is_finite());
     }
 }

@@ -48,9 +48,8 @@ pub(super) fn differences(treatment: &Sample, control: &Sample) -> Result<Vec<f6
 /// [`StatsError::UnequalLength`], [`StatsError::TooFew`] below 2 pairs.
 pub fn paired_t(treatment: &Sample, control: &Sample) -> Result<Paired, StatsError> {
     let moments = Moments::of_values(&differences(treatment, control)?);
-    let test = (moments.sd() > 0.0)
-        .then(|| TTest::new(moments.mean() / moments.standard_error(), moments.size() - 1.0))
-        .transpose()?;
+    let t = Some(moments.mean() / moments.standard_error()).filter(|t| t.is_finite());
+    let test = t.map(|t| TTest::new(t, moments.size() - 1.0)).transpose()?;
     Ok(Paired {
         difference: moments.mean(),
         sd: moments.sd(),
@@ -100,8 +99,8 @@ impl Paired {
         if !margin.is_finite() {
             return Err(StatsError::NonFinite);
         }
-        let error = self.sd / (self.n as f64).sqrt();
-        self.test.map(|test| TTest::new((self.difference - margin) / error, test.df)).transpose()
+        let t = (self.difference - margin) / (self.sd / (self.n as f64).sqrt());
+        self.test.filter(|_| t.is_finite()).map(|test| TTest::new(t, test.df)).transpose()
     }
 }
 

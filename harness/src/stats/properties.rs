@@ -100,7 +100,7 @@ proptest! {
         if x.len() > 2 && !x.is_constant() {
             prop_assert_eq!(shapiro_wilk(&x).unwrap(), shapiro_wilk(&u).unwrap());
             prop_assert_eq!(Autocorrelation::of(&x).unwrap(), Autocorrelation::of(&u).unwrap());
-            prop_assert_eq!(trend(&x).unwrap().z, trend(&u).unwrap().z);
+            prop_assert_eq!(trend(&x, 0.9).unwrap().z, trend(&u, 0.9).unwrap().z);
         }
     }
 
@@ -192,5 +192,67 @@ proptest! {
         let text = PValue::from_ln(ln).unwrap().to_string();
         prop_assert!(text.chars().any(|c| ('1'..='9').contains(&c)), "{}", text);
         prop_assert!(ln > -7.0 || text.contains('e'), "{}", text);
+    }
+
+    #[test]
+    fn segments_are_the_best_of_all(steps in prop::collection::vec(-20i32..20, 4..10), factor in 0.2..4.0f64) {
+        let series = sample(steps.iter().map(|step| f64::from(*step)).collect());
+        let found = change_points(&series, factor).unwrap();
+        let n = steps.len();
+        let squares = |start: usize, end: usize| {
+            let moments = Moments::of_values(&series.values()[start..end]);
+            moments.sd() * moments.sd() * ((end - start) as f64 - 1.0)
+        };
+        // Every set of starts is a bit pattern.
+        let best = (0u32..1 << n).map(|mask| {
+            let mut starts: Vec<usize> = (0..n).filter(|start| mask >> start & 1 == 1 && *start > 0).collect();
+            starts.insert(0, 0);
+            starts.push(n);
+            if starts.windows(2).any(|pair| pair[1] - pair[0] < 2) {
+                return f64::INFINITY;
+            }
+            let cost: f64 = starts.windows(2).map(|pair| squares(pair[0], pair[1])).sum();
+            cost + found.penalty * (starts.len() - 2) as f64
+        });
+        let best = best.fold(f64::INFINITY, f64::min);
+        prop_assert!((found.objective - best).abs() <= 1e-9 * best.max(1.0), "{} {}", found.objective, best);
+    }
+
+    #[test]
+    fn one_stratum_is_the_uncorrected_rank_test((x, y) in close_arms()) {
+        let stratified = van_elteren(&[(&x, &y)]).unwrap();
+        let plain = mann_whitney(&x, &y, RankMethod::Asymptotic { continuity: false }).unwrap();
+        prop_assert!(close(stratified.p.two_sided.value(), plain.p.two_sided.value(), 1e-12));
+    }
+
+    #[test]
+    fn weights_of_a_quantile_are_those_of_a_mean(n in 1usize..300, p in 0.001..0.999f64) {
+        let weights = HarrellDavis::new(n, p).unwrap();
+        prop_assert!(close(weights.of_sorted(&vec![3.25; n]).unwrap(), 3.25, 0.0));
+        let ramp: Vec<f64> = (0..n).map(|i| i as f64).collect();
+        let estimate = weights.of_sorted(&ramp).unwrap();
+        prop_assert!((0.0..=(n - 1) as f64).contains(&estimate));
+        // The mean of the weights' ranks is that of a beta variable, to within the width of a step.
+        prop_assert!((estimate + 0.5 - n as f64 * p).abs() <= 0.5 + 1e-9, "{}", estimate);
+    }
+
+    #[test]
+    fn an_interval_of_a_quantile_keeps_its_level(n in 1usize..400, p in 0.01..0.99f64, level in 0.5..0.999f64) {
+        let ramp = sample((0..n).map(|i| i as f64).collect());
+        let found = quantile_interval(&ramp, p, level).unwrap();
+        prop_assert!(found.coverage >= level - 1e-12);
+        prop_assert!(found.lower_rank <= found.upper_rank);
+        prop_assert_eq!(found.lower.is_some(), found.lower_rank > 0);
+        prop_assert_eq!(found.upper.is_some(), found.upper_rank <= n);
+    }
+
+    #[test]
+    fn power_grows_with_n_and_meets_the_detectable_effect(n in 3usize..60, power in 0.2..0.95f64, sd in 0.1..10.0f64) {
+        let design = Design { sd_treatment: sd, sd_control: 1.0, alpha: 0.05, two_sided: true };
+        let effect = design.detectable(power, n, n).unwrap();
+        prop_assert!(close(design.power(effect, n, n).unwrap().power, power, 1e-9));
+        prop_assert!(design.power(effect, n + 1, n + 1).unwrap().power > power);
+        let needed = design.needed_n(effect, power - 1e-6).unwrap();
+        prop_assert!(needed <= n, "{} {}", needed, n);
     }
 }

@@ -72,11 +72,11 @@ pub enum Bounds {
 impl Bounds {
     /// The values at which `center x^2 - 2 middle x + constant` is negative, given `middle^2 - center constant`.
     pub(super) fn of(center: f64, middle: f64, discriminant: f64) -> Self {
-        if center == 0.0 || (center < 0.0 && discriminant <= 0.0) {
-            return Self::Unbounded;
-        }
         let half = discriminant.max(0.0).sqrt();
         let (first, second) = ((middle - half) / center, (middle + half) / center);
+        if (center <= 0.0 && discriminant <= 0.0) || !first.is_finite() || !second.is_finite() {
+            return Self::Unbounded;
+        }
         if center > 0.0 {
             Self::Interval { lower: first, upper: second }
         } else {
@@ -202,7 +202,6 @@ impl Ratio {
         let relative = |moments: &Moments| moments.standard_error() / moments.mean();
         let standard_error = relative(&self.treatment).hypot(relative(&self.control));
         let half = student_t_isf(0.5 * alpha, error.df)? * standard_error;
-        // Near 1 the logarithm of the change is the exact one; far below 1 that of the ratio is.
         let center = if self.change.abs() < 0.5 { self.change.ln_1p() } else { self.ratio.ln() };
         Ok(Some(LogDelta {
             df: error.df,

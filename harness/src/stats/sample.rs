@@ -4,6 +4,9 @@ use std::sync::OnceLock;
 
 use super::StatsError;
 
+/// The largest magnitude of an observation or a mean: sums and differences of a few must be finite too.
+pub(super) const LARGEST: f64 = 1e300;
+
 /// The observations of one arm and metric, in the order in which they were made.
 ///
 /// A sample holds at least one value and only finite ones; no statistic checks that again, and none drops a
@@ -19,13 +22,17 @@ impl Sample {
     ///
     /// # Errors
     ///
-    /// [`StatsError::Empty`] without values, [`StatsError::NonFinite`] if one is NaN or infinite.
+    /// [`StatsError::Empty`] without values, [`StatsError::NonFinite`] if one is NaN or infinite,
+    /// [`StatsError::InvalidInput`] if one is beyond 1e300.
     pub fn new(values: Vec<f64>) -> Result<Self, StatsError> {
         if values.is_empty() {
             return Err(StatsError::Empty);
         }
         if values.iter().any(|value| !value.is_finite()) {
             return Err(StatsError::NonFinite);
+        }
+        if values.iter().any(|value| value.abs() > LARGEST) {
+            return Err(StatsError::InvalidInput("a value is beyond 1e300"));
         }
         Ok(Self { values, sorted: OnceLock::new() })
     }
@@ -82,11 +89,20 @@ impl Sample {
         if pivot <= 0.0 || self.values.iter().any(|value| *value <= 0.0) {
             return Err(StatsError::NonPositive);
         }
-        let ln = |value: &f64| {
-            let change = (value - pivot) / pivot;
-            if change.abs() < 0.5 { change.ln_1p() } else { (value / pivot).ln() }
-        };
-        Self::new(self.values.iter().map(ln).collect())
+        Self::new(self.values.iter().map(|value| ln_quotient(*value, pivot)).collect())
+    }
+}
+
+/// Returns `ln(a / b)` of positive numbers: exact where they are close, and finite where their quotient is not.
+pub(super) fn ln_quotient(a: f64, b: f64) -> f64 {
+    let change = (a - b) / b;
+    let quotient = a / b;
+    if change.abs() < 0.5 {
+        change.ln_1p()
+    } else if quotient.is_normal() {
+        quotient.ln()
+    } else {
+        a.ln() - b.ln()
     }
 }
 

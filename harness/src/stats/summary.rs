@@ -4,6 +4,7 @@ use super::dist::student_t_isf;
 use super::interval::alpha_of;
 use super::moments::{Sum, scale_for};
 use super::quantile::{median_of, supports_quantile, type_7};
+use super::sample::ln_quotient;
 use super::{Interval, Moments, Sample, StatsError};
 
 /// Turns a median absolute deviation into a standard deviation of normal values.
@@ -144,8 +145,9 @@ fn sum(sample: &Sample) -> f64 {
 /// Deviations of the logarithm from that of a middle value, so that the mean logarithm keeps its digits.
 fn geometric_mean(sorted: &[f64]) -> f64 {
     let pivot = sorted[sorted.len() / 2];
-    let mean = Sum::of(sorted.iter().map(|value| (value / pivot).ln())) / sorted.len() as f64;
-    pivot * mean.exp()
+    let mean = Sum::of(sorted.iter().map(|value| ln_quotient(*value, pivot))) / sorted.len() as f64;
+    let factor = mean.exp();
+    if factor.is_normal() { pivot * factor } else { (pivot.ln() + mean).exp() }
 }
 
 fn shape(values: &[f64], moments: &Moments) -> Option<Shape> {

@@ -82,6 +82,9 @@ fn analyse(
     }
     let (n, m) = (treatment.size(), control.size());
     let t = treatment.difference(&control) / pooled;
+    if !(t * t).is_finite() {
+        return Ok(VarianceTest::new(None));
+    }
     let (f, df2) = (t * t * (n * m / (n + m)), n + m - 2.0);
     Ok(VarianceTest::new(Some(FTest { f, df1: 1.0, df2, p: f_sf(f, 1.0, df2)?.into() })))
 }
@@ -94,11 +97,11 @@ fn analyse(
 /// [`StatsError::TooFew`] below 2 observations in an arm.
 pub fn variance_ratio(treatment: &Sample, control: &Sample) -> Result<VarianceTest, StatsError> {
     let (treatment, control) = (Moments::of(treatment)?, Moments::of(control)?);
-    if treatment.sd() == 0.0 || control.sd() == 0.0 {
-        return Ok(VarianceTest::new(None));
-    }
     let ratio = treatment.sd() / control.sd();
     let f = ratio * ratio;
+    if !f.is_normal() {
+        return Ok(VarianceTest::new(None));
+    }
     let (df1, df2) = (treatment.size() - 1.0, control.size() - 1.0);
     let upper = PValue::from(f_sf(f, df1, df2)?);
     let lower = PValue::from(f_sf(f.recip(), df2, df1)?);

@@ -57,7 +57,9 @@ pub fn welch(treatment: &Sample, control: &Sample) -> Result<Welch, StatsError> 
 pub fn welch_of_moments(treatment: &Moments, control: &Moments) -> Result<Welch, StatsError> {
     let difference = treatment.difference(control);
     let standard_error = StandardError::of(treatment, control, 1.0);
-    let test = standard_error.map(|error| TTest::new(error.divide(difference), error.df)).transpose()?;
+    // A t beyond every number is that of arms that do not vary.
+    let t = standard_error.map(|error| (error.divide(difference), error.df));
+    let test = t.filter(|(t, _)| t.is_finite()).map(|(t, df)| TTest::new(t, df)).transpose()?;
     Ok(Welch {
         difference,
         standard_error: standard_error.map_or(0.0, StandardError::value),
@@ -82,6 +84,9 @@ pub fn student(treatment: &Moments, control: &Moments) -> Result<Option<TTest>, 
     }
     let error = (n_treatment.recip() + n_control.recip()).sqrt();
     let t = treatment.difference(control) / pooled / error;
+    if !t.is_finite() {
+        return Ok(None);
+    }
     TTest::new(t, n_treatment + n_control - 2.0).map(Some)
 }
 
@@ -137,9 +142,8 @@ impl Welch {
         if !margin.is_finite() {
             return Err(StatsError::NonFinite);
         }
-        self.test
-            .map(|test| TTest::new((self.difference - margin) / self.standard_error, test.df))
-            .transpose()
+        let t = (self.difference - margin) / self.standard_error;
+        self.test.filter(|_| t.is_finite()).map(|test| TTest::new(t, test.df)).transpose()
     }
 
     fn half_width(&self, alpha: f64) -> Result<Option<f64>, StatsError> {

@@ -170,7 +170,7 @@ fn case_05_drift_in_one_order_and_in_the_other() {
     }
     let rows = text("05_order/blocked.csv");
     let all = sample(rows.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()));
-    let drift = trend(&all).unwrap();
+    let drift = trend(&all, 0.95).unwrap();
     close(drift.slope, expected["slope_ms_per_run_all"].as_f64().unwrap(), 0.01);
     assert!(drift.p.value() < 1e-15);
 }

@@ -127,8 +127,8 @@ fn drift() {
 }
 
 fn answer_trend(input: &Input<'_>) -> Answer {
-    let found = trend(&input.sample("x")?)?;
-    let interval = found.slope_interval(0.95)?;
+    let found = trend(&input.sample("x")?, 0.95)?;
+    let interval = found.slope_interval;
     Ok(json!({
         "s": found.score, "var_s": num(found.variance), "z": num(found.z),
         "p_two_sided": num(found.p.value()), "p_exact": opt(found.p_exact.map(PValue::value)),

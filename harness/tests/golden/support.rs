@@ -145,6 +145,25 @@ pub(crate) fn run(family: &str, count: usize, ignored: &[&str], answer: impl Fn(
     assert_eq!(cases.len(), count, "{family}: the number of cases is not the one that is known to pass");
 }
 
+#[test]
+fn every_family_is_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let names = |ending: &str| {
+        let entries = std::fs::read_dir(&folder).expect("the folder is readable");
+        let paths = entries.map(|entry| entry.expect("the entry is readable").path());
+        let ending = ending.to_owned();
+        paths.filter(move |path| path.extension().is_some_and(|found| *found == *ending)).collect::<Vec<_>>()
+    };
+    let read = |path: &std::path::PathBuf| std::fs::read_to_string(path).expect("the file is readable");
+    let tests: String = names("rs").iter().map(read).collect();
+    let families = names("json");
+    assert!(families.len() >= 25);
+    for family in families {
+        let name = family.file_stem().and_then(|name| name.to_str()).expect("a name");
+        assert!(tests.contains(&format!("run(\"{name}\", ")), "no test runs `{name}`");
+    }
+}
+
 struct Check<'a> {
     file: &'a Value,
     case: &'a Value,

@@ -5,7 +5,8 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use harness::stats::rng::Rng;
 use harness::stats::{
-    RankMethod, Sample, Summary, cliffs_delta, effect_size, mann_whitney, ratio, shapiro_wilk, trend, welch,
+    Estimand, RankMethod, Sample, Summary, bootstrap, cliffs_delta, effect_size, mann_whitney, ratio,
+    shapiro_wilk, trend, welch,
 };
 
 /// Skewed observations without ties, around a level.
@@ -47,6 +48,11 @@ fn two_arms(c: &mut Criterion) {
             });
         }
         if n <= 1_000 {
+            group.sample_size(20);
+            group.bench_function("bootstrap-bca", |b| {
+                let estimand = Estimand::MeanRatio;
+                b.iter(|| bootstrap(black_box(&treatment), &control, estimand, 9_999, 1)?.bca_interval(0.95));
+            });
             group.bench_function("shapiro-wilk", |b| b.iter(|| shapiro_wilk(black_box(&treatment))));
             group.bench_function("trend", |b| b.iter(|| trend(black_box(&treatment), 0.95)));
         }

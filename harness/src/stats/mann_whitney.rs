@@ -1,6 +1,8 @@
 //! The Mann-Whitney U test: does one arm tend to larger values?
 
-use super::dist::{Probability, normal_sf};
+use std::cmp::Ordering;
+
+use super::dist::{Probability, ln_beta, normal_sf};
 use super::dominance::Pairs;
 use super::{PValue, Sample, StatsError, Tails, rank_sum};
 
@@ -135,25 +137,38 @@ pub fn mann_whitney(
 }
 
 fn exact(n_treatment: usize, n_control: usize, u: usize) -> Tails {
-    let total = n_treatment * n_control;
-    let smaller = u.min(total - u);
-    let at_most = rank_sum::null_cdf(n_treatment, n_control, smaller);
-    let below = if smaller == 0 {
-        Probability::ZERO
-    } else {
-        rank_sum::null_cdf(n_treatment, n_control, smaller - 1)
-    };
+    let mirrored = n_treatment * n_control - u;
+    let (at_most, below) = rank_sum::null_cdf_and_below(n_treatment, n_control, u.min(mirrored));
     let (near, far) = (PValue::from(at_most), PValue::from(below.complement()));
-    let two_sided = near.doubled();
-    if u <= total - u {
-        Tails { two_sided, less: near, greater: far }
-    } else {
-        Tails { two_sided, less: far, greater: near }
-    }
+    let (less, greater) = match u.cmp(&mirrored) {
+        Ordering::Less => (near, far),
+        Ordering::Equal => (near, near),
+        Ordering::Greater => (far, near),
+    };
+    Tails { two_sided: near.doubled(), less, greater }
 }
 
-/// Returns `P(U <= u)` for arms without ties under the null hypothesis: the smallest p-value that the sizes of
-/// the arms allow is twice that of u = 0.
+/// Returns the smallest two-sided p-value that the exact test without ties can have for arms of two sizes: that of
+/// arms that do not overlap, `2 / (n_t + n_c over n_t)`. If it is above alpha, n is too small for this test.
+///
+/// # Errors
+///
+/// [`StatsError::Empty`] for an empty arm.
+pub fn mann_whitney_smallest_p(n_treatment: usize, n_control: usize) -> Result<PValue, StatsError> {
+    if n_treatment == 0 || n_control == 0 {
+        return Err(StatsError::Empty);
+    }
+    let (n, m) = (n_treatment as f64, n_control as f64);
+    let ways = rank_sum::choose(n_treatment + n_control, n_treatment);
+    let one_sided = if ways.is_finite() {
+        Probability::from_value(ways.recip())
+    } else {
+        Probability::from_ln((n + m + 1.0).ln() + ln_beta(n + 1.0, m + 1.0))
+    };
+    Ok(PValue::from(one_sided).doubled())
+}
+
+/// Returns `P(U <= u)` for arms without ties under the null hypothesis.
 ///
 /// # Errors
 ///

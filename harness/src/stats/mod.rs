@@ -31,54 +31,67 @@
 //! # Ok::<(), StatsError>(())
 //! ```
 
+// Foundations.
 pub mod dist;
-pub mod rng;
-
-mod anderson_darling;
-mod autocorrelation;
-mod bootstrap;
-mod brunner_munzel;
-mod change_points;
-mod dominance;
-mod effect_size;
-mod equivalence;
 mod error;
-#[cfg(test)]
-mod extremes;
-mod factorial;
-mod harrell_davis;
-mod hodges_lehmann;
 mod interval;
-mod mann_whitney;
-mod meta;
-mod moment_tests;
 mod moments;
-mod multiplicity;
-mod outliers;
 mod p_value;
-mod paired;
-mod parallel;
-mod permutation;
-mod power;
-#[cfg(test)]
-mod properties;
-mod quantile;
-mod quantile_interval;
-mod rank_sum;
-mod ratio;
+pub mod rng;
 mod root;
 mod sample;
-mod select;
-mod sequential;
-mod shapiro_wilk;
-mod signed_rank;
 mod status;
-mod stratified;
+
+// One sample.
+mod anderson_darling;
+mod harrell_davis;
+mod moment_tests;
+mod outliers;
+mod quantile;
+mod quantile_interval;
+mod shapiro_wilk;
 mod summary;
-mod trend;
+
+// Two means.
+mod effect_size;
+mod equivalence;
+mod power;
+mod ratio;
 mod variance_tests;
-mod warm_up;
 mod welch;
+
+// Two arms by ranks.
+mod brunner_munzel;
+mod dominance;
+mod hodges_lehmann;
+mod mann_whitney;
+mod rank_sum;
+mod select;
+
+// Two arms by resampling.
+mod bootstrap;
+mod parallel;
+mod permutation;
+
+// Order and time.
+mod autocorrelation;
+mod change_points;
+mod sequential;
+mod trend;
+mod warm_up;
+
+// Designs and families.
+mod factorial;
+mod meta;
+mod multiplicity;
+mod paired;
+mod signed_rank;
+mod stratified;
+
+#[cfg(test)]
+mod extremes;
+#[cfg(test)]
+mod properties;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
@@ -100,6 +113,7 @@ pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;
 pub use mann_whitney::{
     CONDITIONAL_PAIRS, EXACT_PAIRS, MannWhitney, RankMethod, mann_whitney, mann_whitney_null_cdf,
+    mann_whitney_smallest_p,
 };
 pub use meta::{Combined, MetaAnalysis, StratumEstimate, meta_analysis};
 pub use moment_tests::{DAgostinoPearson, JarqueBera, dagostino_pearson, jarque_bera};

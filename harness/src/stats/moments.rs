@@ -59,6 +59,7 @@ pub(super) fn scale_for(magnitude: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     n: usize,
+    worth: f64,
     mean: f64,
     sd: f64,
     pivot: f64,
@@ -91,7 +92,7 @@ impl Moments {
         } else if n < 2 {
             Err(StatsError::TooFew { needed: 2, found: n })
         } else {
-            Ok(Self { n, mean, sd, pivot: mean, offset: 0.0, offset_error: 0.0 })
+            Ok(Self { n, worth: n as f64, mean, sd, pivot: mean, offset: 0.0, offset_error: 0.0 })
         }
     }
 
@@ -121,11 +122,29 @@ impl Moments {
         let sd = if n > 1.0 { (square_sum / (n - 1.0)).sqrt() } else { 0.0 };
         Self {
             n: values.len(),
+            worth: n,
             mean: (pivot + (mean / inner + mean_error / inner)) / outer,
             sd: sd / inner / outer,
             pivot: values[0],
             offset: mean / inner / outer,
             offset_error: mean_error / inner / outer,
+        }
+    }
+
+    /// Returns the same moments as those of `worth` independent observations, which autocorrelated ones are
+    /// worth (see [`EffectiveSize`](super::EffectiveSize)): standard errors and degrees of freedom follow, so that
+    /// every comparison of means can be made with and without.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::TooFew`] below 2, [`StatsError::InvalidInput`] above the number of observations.
+    pub fn worth(self, worth: f64) -> Result<Self, StatsError> {
+        if worth.is_nan() || worth > self.n as f64 {
+            Err(StatsError::InvalidInput("observations are worth at most their number"))
+        } else if worth < 2.0 {
+            Err(StatsError::TooFew { needed: 2, found: worth.max(0.0) as usize })
+        } else {
+            Ok(Self { worth, ..self })
         }
     }
 
@@ -146,7 +165,7 @@ impl Moments {
 
     /// Returns the standard error of the mean, `sd / sqrt n`.
     pub fn standard_error(&self) -> f64 {
-        self.sd / (self.n as f64).sqrt()
+        self.sd / self.worth.sqrt()
     }
 
     /// Returns `mean(self) - mean(other)` without rounding either mean first.
@@ -169,9 +188,9 @@ impl Moments {
         (value - self.pivot) - self.offset - self.offset_error
     }
 
-    /// Returns n as a float.
+    /// Returns the number of independent observations, n unless it was set.
     pub(super) fn size(&self) -> f64 {
-        self.n as f64
+        self.worth
     }
 }
 
@@ -206,6 +225,15 @@ mod tests {
             assert_eq!(moments(&vec![0.37; n]).mean(), 0.37);
             assert_eq!(moments(&vec![0.37; n]).difference(&moments(&vec![0.37; n + 1])), 0.0);
         }
+    }
+
+    #[test]
+    fn fewer_independent_observations_widen_the_error() {
+        let all = moments(&[1.0, 2.0, 4.0, 3.0, 5.0, 2.5, 1.5, 4.5]);
+        let worth = all.worth(2.0).unwrap();
+        assert_eq!((worth.standard_error(), worth.mean()), (2.0 * all.standard_error(), all.mean()));
+        assert_eq!(all.worth(1.5).map_err(StatsError::code), Err("too_few"));
+        assert_eq!(all.worth(9.0).map_err(StatsError::code), Err("invalid_input"));
     }
 
     #[test]

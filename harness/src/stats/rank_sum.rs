@@ -20,6 +20,16 @@ pub(super) fn null_cdf(n_a: usize, n_b: usize, u: usize) -> Probability {
     Probability::from_value(sum / choose(n_a + n_b, n_a.min(n_b)))
 }
 
+/// Returns `P(U <= u)` and `P(U < u)` for arms of two sizes without ties and a u in the lower half.
+pub(super) fn null_cdf_and_below(n_a: usize, n_b: usize, u: usize) -> (Probability, Probability) {
+    let counts = null_counts(n_a, n_b, u);
+    let all = choose(n_a + n_b, n_a.min(n_b));
+    let share = |counts: &[f64]| Probability::from_value(Sum::of(counts.iter().copied()) / all);
+    let (at_most, below) = (share(&counts), share(&counts[..u]));
+    // Rounding must not take the middle of the distribution above certainty.
+    (if at_most.value < 1.0 { at_most } else { Probability::ONE }, below)
+}
+
 /// Returns how many of the divisions of the ranks give U = 0, 1, ... `last`.
 pub(super) fn null_counts(n_a: usize, n_b: usize, last: usize) -> Vec<f64> {
     let (smaller, ranks) = (n_a.min(n_b), n_a + n_b);

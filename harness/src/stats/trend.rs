@@ -29,6 +29,9 @@ pub struct Trend {
     pub tau: f64,
     /// Sen's slope: the median slope of all pairs, in the unit of the observations per observation.
     pub slope: f64,
+    /// The slope over the whole series by the magnitude of the median: 0.01 is a drift of 1 %. `None` for a median of
+    /// 0.
+    pub relative_drift: Option<f64>,
     /// The level of the fitted line at the first observation.
     pub intercept: f64,
     /// The confidence interval of the slope, from the ranks of the pairwise slopes; `None` if all observations are
@@ -80,6 +83,8 @@ pub fn trend(sample: &Sample, level: f64) -> Result<Trend, StatsError> {
         p_exact: (n <= EXACT_N && !ties).then(|| exact(n, score.unsigned_abs() as usize)),
         tau: score as f64 / pairs,
         slope,
+        relative_drift: Some(slope * (n as f64 - 1.0) / median(sample).abs())
+            .filter(|drift| drift.is_finite()),
         intercept: median(sample) - slope * (n as f64 - 1.0) / 2.0,
         slope_interval,
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness::stats::{
     RankMethod, Sample, Status, cliffs_delta, effect_size, equivalence_relative, mad_outliers, mann_whitney,
-    median, quantile, ratio, trend, tukey_outliers, welch,
+    mann_whitney_smallest_p, median, quantile, ratio, trend, tukey_outliers, welch,
 };
 use serde_json::Value;
 
@@ -102,6 +102,10 @@ fn case_01_few_samples_and_one_constant_arm() {
     for name in ["Lookup-4", "Load-4"] {
         let arm = |file| go_values(file, &format!("Benchmark{name}"));
         check(&expected[name], &arm("01_small_n/new.txt"), &arm("01_small_n/old.txt"));
+    }
+    for (name, n) in [("Lookup-4", 5), ("Load-4", 3)] {
+        let smallest = mann_whitney_smallest_p(n, n).unwrap().value();
+        close(smallest, expected[name]["min_attainable_exact_p"].as_f64().unwrap(), 1e-9);
     }
     let arm = |file| go_values(file, "BenchmarkOnce-4");
     let (treatment, control) = (arm("01_small_n/new.txt"), arm("01_small_n/old.txt"));

@@ -2,8 +2,8 @@
 
 use harness::stats::{
     Labelings, MannWhitney, PValue, PermutationStatistic, RankMethod, ShiftInterval, brunner_munzel,
-    hodges_lehmann, mann_whitney, mann_whitney_null_cdf, monte_carlo_p, paired_t, permutation,
-    permutation_paired, pseudomedian, sign_test, signed_rank,
+    hodges_lehmann, mann_whitney, mann_whitney_null_cdf, mann_whitney_smallest_p, monte_carlo_p, paired_t,
+    permutation, permutation_paired, pseudomedian, sign_test, signed_rank,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,9 +24,10 @@ fn answer_mann_whitney(input: &Input<'_>) -> Answer {
     if input.has("fn") {
         let (n_x, n_y) = (input.size("nx"), input.size("ny"));
         let separated = mann_whitney_null_cdf(n_x, n_y, 0)?;
+        let smallest = mann_whitney_smallest_p(n_x, n_y)?;
         return Ok(json!({
             "ln_p_one_sided_complete_separation": num(separated.ln()),
-            "p_two_sided_complete_separation": num((2.0 * separated.value()).min(1.0)),
+            "p_two_sided_complete_separation": num(smallest.value()),
             "ln_cdf_quarter": num(mann_whitney_null_cdf(n_x, n_y, n_x * n_y / 4)?.ln()),
         }));
     }

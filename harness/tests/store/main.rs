@@ -10,6 +10,7 @@ mod errors;
 mod imports;
 mod migrations;
 mod numbers;
+mod speed;
 mod sql;
 mod support;
 mod zones;

@@ -32,10 +32,16 @@ pub(super) fn find(
     if let Some(bin) = &options.pg_bin {
         return chosen(bin, account, needed, &options.dir);
     }
-    let places = places(&options.data_home);
-    if let Some(found) = first(&places, account, needed) {
+    // Most machines have them on the path, and then nobody else need be asked.
+    let mut searched = on_path();
+    if let Some(found) = first(&searched, account, needed) {
         return Ok(found);
     }
+    let others = elsewhere(&options.data_home);
+    if let Some(found) = first(&others, account, needed) {
+        return Ok(found);
+    }
+    searched.extend(others);
     if options.autoinstall && needed.is_none_or(|it| it == install::MAJOR) {
         install::install(&options.data_home, notice)?;
         let installed = installed(&options.data_home);
@@ -46,7 +52,7 @@ pub(super) fn find(
             problem: "the fetched programs do not run on this machine".to_owned(),
         });
     }
-    Err(StoreError::NoPostgres { searched: places, needed })
+    Err(StoreError::NoPostgres { searched, needed })
 }
 
 /// The programs that the user named: these or none.
@@ -88,12 +94,15 @@ fn parse_major(text: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Every folder that may hold the programs, in the order in which they are preferred.
-fn places(data_home: &Path) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> =
-        std::env::var_os("PATH").map(|it| std::env::split_paths(&it).collect()).unwrap_or_default();
-    places.retain(|it| it.is_absolute() && it.join("postgres").is_file());
-    places.extend(told_by_pg_config());
+/// The folders of the path that have a server.
+fn on_path() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).filter(|it| it.is_absolute() && it.join("postgres").is_file()).collect()
+}
+
+/// Every other folder that may hold the programs, in the order in which they are preferred.
+fn elsewhere(data_home: &Path) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = told_by_pg_config().into_iter().collect();
     for (parent, start) in [
         ("/usr/lib/postgresql", ""),
         ("/usr", "pgsql-"),
@@ -101,16 +110,14 @@ fn places(data_home: &Path) -> Vec<PathBuf> {
         ("/usr/local/opt", "postgresql@"),
         ("/home/linuxbrew/.linuxbrew/opt", "postgresql@"),
     ] {
-        places.extend(versions(Path::new(parent), start));
-    }
-    places.extend(installed(data_home));
-    let mut unique: Vec<PathBuf> = Vec::new();
-    for place in places {
-        if !unique.contains(&place) {
-            unique.push(place);
+        for place in versions(Path::new(parent), start) {
+            if !places.contains(&place) {
+                places.push(place);
+            }
         }
     }
-    unique
+    places.extend(installed(data_home));
+    places
 }
 
 fn told_by_pg_config() -> Option<PathBuf> {

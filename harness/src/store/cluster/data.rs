@@ -40,7 +40,7 @@ pub(super) fn create(
     command.arg("-D").arg(&draft);
     command.args(["-U", socket::USER, "-A", "trust", "-E", "UTF8", "--no-locale"]);
     command.args(["--data-checksums", "--wal-segsize=1", "--no-instructions"]);
-    if !sync {
+    if !sync || SYNCS_ALL {
         command.arg("--no-sync");
     }
     let outcome = spawn::run(command, Duration::from_secs(120))?;
@@ -56,6 +56,7 @@ pub(super) fn create(
     fs::write(&access, ACCESS).map_err(|error| StoreError::io("write", &access, error))?;
     if sync {
         synced(&access)?;
+        sync_all(&draft)?;
     }
     fs::rename(&draft, data).map_err(|error| StoreError::io("rename", &draft, error))?;
     if sync && let Some(parent) = data.parent() {
@@ -73,6 +74,20 @@ fn remedy(errors: &str) -> Option<String> {
         return None;
     };
     Some(text.to_owned())
+}
+
+/// Whether [`sync_all`] is there to do in one call what initdb does a thousand times.
+const SYNCS_ALL: bool = cfg!(target_os = "linux");
+
+#[cfg(target_os = "linux")]
+fn sync_all(folder: &Path) -> Result<(), StoreError> {
+    let open = File::open(folder).map_err(|error| StoreError::io("open", folder, error))?;
+    rustix::fs::syncfs(open).map_err(|error| StoreError::io("sync", folder, error))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_all(_folder: &Path) -> Result<(), StoreError> {
+    Ok(())
 }
 
 fn synced(path: &Path) -> Result<(), StoreError> {

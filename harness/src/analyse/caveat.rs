@@ -210,7 +210,7 @@ fn of_sample(place: &Place, sample: &Sample) -> Vec<Caveat> {
     }
     // Below 8 samples, the test has no power.
     if sample.len() >= 8
-        && let Ok(trend) = trend(sample)
+        && let Ok(trend) = trend(sample, 0.95)
         && trend.p.value() < LEVEL
     {
         let span = trend.slope * (sample.len() - 1) as f64;

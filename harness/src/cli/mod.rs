@@ -7,6 +7,7 @@ mod check;
 mod db;
 mod failure;
 mod list;
+mod lock;
 mod progress;
 mod project;
 mod register;

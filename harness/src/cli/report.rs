@@ -6,8 +6,8 @@ use super::table::Table;
 use super::ui::{Tone, Ui};
 use crate::decide::document;
 use crate::prereg::Prereg;
-use crate::render::{RecordedRun, label, mark};
-use crate::vocab::Verdict;
+use crate::render::{RecordedRun, claimed_first, gain_95, label, mark};
+use crate::vocab::{Role, Verdict};
 use serde_json::{Value, json};
 
 /// Prints a run in the form that was asked for.
@@ -29,8 +29,8 @@ pub(super) fn show(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun, part: &str) 
 }
 
 /// Prints what was measured and nothing that could be taken for a verdict.
-pub(super) fn measurements_only(ui: &mut Ui, run: &RecordedRun) -> Result<(), Failure> {
-    let table = measurements(run).show(ui.format);
+pub(super) fn measurements_only(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun) -> Result<(), Failure> {
+    let table = measurements(prereg, run).show(ui.format);
     ui.result(&table)
 }
 
@@ -42,7 +42,7 @@ fn text(
     criteria: &Table,
 ) -> Result<(), Failure> {
     let decision = &run.decision;
-    ui.result(&measurements(run).show(Format::Text))?;
+    ui.result(&measurements(prereg, run).show(Format::Text))?;
     ui.result("")?;
     ui.result(&criteria.show(Format::Text))?;
     ui.result("")?;
@@ -65,36 +65,42 @@ fn text(
     Ok(())
 }
 
-/// Mean, interval and gain of every metric and cell.
-fn measurements(run: &RecordedRun) -> Table {
-    let mut table =
-        Table::new(["metric", "cell", "arm", "n", "mean", "95 % interval", "median", "gain, 95 %"]);
-    for it in &run.analysis.arms {
-        let interval =
-            it.mean_interval.map(|ci| format!("{} to {}", it.unit.show(ci.lower), it.unit.show(ci.upper)));
-        let comparison = run
-            .analysis
-            .comparisons
-            .iter()
-            .find(|that| that.metric == it.metric && that.cell == it.cell && that.treatment == it.arm);
-        let gain = comparison.map(|that| match that.relative_gain(0.95) {
-            Ok(gain) => {
-                let percent = |it: f64| it * 100.0;
-                let (low, high) = (percent(gain.interval.lower), percent(gain.interval.upper));
-                format!("{:+.1} % [{low:+.1}, {high:+.1}]", percent(gain.value))
-            }
-            Err(undefined) => undefined.to_string(),
-        });
-        table.row([
-            json!(it.metric),
-            json!(it.cell),
-            json!(it.arm),
-            json!(it.summary.n),
-            json!(it.unit.show(it.summary.mean)),
-            interval.map_or(Value::Null, Value::from),
-            json!(it.unit.show(it.summary.median)),
-            gain.map_or(Value::Null, Value::from),
-        ]);
+/// Every metric and cell with the mean of each arm and the gain of each treatment; what is claimed comes first.
+fn measurements(prereg: &Prereg, run: &RecordedRun) -> Table {
+    let several = prereg.cells().len() > 1;
+    let treatments: Vec<&str> =
+        prereg.arms.iter().filter(|it| it.role == Role::Treatment).map(|it| it.name.as_str()).collect();
+    let mut columns = vec!["metric".to_owned()];
+    columns.extend(several.then(|| "cell".to_owned()));
+    columns.extend(prereg.arms.iter().map(|it| format!("{}, mean", it.name)));
+    columns.extend(treatments.iter().map(|it| match treatments.len() {
+        1 => "gain [95 %]".to_owned(),
+        _ => format!("gain of {it} [95 %]"),
+    }));
+    let mut table = Table::new(columns);
+    for metric in claimed_first(prereg) {
+        for cell in prereg.cells() {
+            let cell = cell.to_string();
+            let mut row = vec![json!(metric.name)];
+            row.extend(several.then(|| json!(cell)));
+            row.extend(prereg.arms.iter().map(|arm| {
+                let found = run
+                    .analysis
+                    .arms
+                    .iter()
+                    .find(|it| it.metric == metric.name && it.cell == cell && it.arm == arm.name);
+                found.map_or(Value::Null, |it| it.unit.show(it.summary.mean).into())
+            }));
+            row.extend(treatments.iter().map(|treatment| {
+                let found = run
+                    .analysis
+                    .comparisons
+                    .iter()
+                    .find(|it| it.metric == metric.name && it.cell == cell && it.treatment == *treatment);
+                found.map_or(Value::Null, |it| gain_95(it).into())
+            }));
+            table.row(row);
+        }
     }
     table
 }

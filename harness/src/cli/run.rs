@@ -1,5 +1,6 @@
 use super::args::{Global, Run};
 use super::failure::{Exit, Failure};
+use super::lock::RunLock;
 use super::progress::Progress;
 use super::project::Project;
 use super::report;
@@ -39,7 +40,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     let mut store = session::open(global, project, ui)?;
     let registration = session::freeze(&mut store, project, ui, &prereg)?;
     let begun = if args.resume {
-        resume(&mut store, &prereg, &programs, ui)?
+        resume(&mut store, project, &prereg, &programs, ui)?
     } else {
         gate(&prereg, args.wait, &interrupt, ui)?;
         hint_at_unfinished(&mut store, &prereg, ui)?;
@@ -47,6 +48,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     };
     measure(&mut store, project, &prereg, programs, &begun, &interrupt, ui)?;
     let exit = conclude(&mut store, project, begun.id, args.gate, ui)?;
+    begun.lock.remove(project, begun.id);
     store.close()?;
     Ok(exit)
 }
@@ -112,6 +114,7 @@ struct Begun {
     cells: Vec<CellArm>,
     /// The number of its last event.
     events: u32,
+    lock: RunLock,
 }
 
 fn begin(
@@ -150,8 +153,9 @@ fn begin(
             binary: program.binary,
         })
         .collect();
+    let lock = RunLock::take(project, id)?;
     store.begin_run(&run, &arms)?;
-    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1 })
+    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1, lock })
 }
 
 fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
@@ -170,7 +174,13 @@ fn hint_at_unfinished(store: &mut Store, prereg: &Prereg, ui: &Ui) -> Result<(),
 }
 
 /// The newest run that was interrupted, with what it has.
-fn resume(store: &mut Store, prereg: &Prereg, programs: &[Program], ui: &Ui) -> Result<Begun, Failure> {
+fn resume(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    programs: &[Program],
+    ui: &Ui,
+) -> Result<Begun, Failure> {
     let start_anew = || format!("start a new run: harness run {}", prereg.id);
     let Some(line) = unfinished(store, &prereg.id)? else {
         return Err(Failure::new(Exit::Failed, format!("no run of `{}` waits to be resumed", prereg.id))
@@ -186,6 +196,7 @@ fn resume(store: &mut Store, prereg: &Prereg, programs: &[Program], ui: &Ui) -> 
     if line.run.host != host::fingerprint().host {
         return Err(other("it was measured on another host"));
     }
+    let lock = RunLock::take(project, id)?;
     let data = store.run(id)?.ok_or(StoreError::UnknownRun(id))?;
     for (arm, program) in prereg.arms.iter().zip(programs) {
         let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
@@ -209,7 +220,7 @@ fn resume(store: &mut Store, prereg: &Prereg, programs: &[Program], ui: &Ui) -> 
     let events = data.events.last().map_or(0, |it| it.seq);
     append_event(store, id, events + 1, RunState::Resumed, None)?;
     ui.note(&format!("resuming run {id}: {} samples are there", done.len()));
-    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1 })
+    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1, lock })
 }
 
 fn append_event(
@@ -439,7 +450,7 @@ fn rehearse(
     small.guards.clear();
     let run = RecordedRun::new(&small, rehearsed(&small, sets));
     let cell = if first.0.is_empty() { String::new() } else { format!(" at {first}") };
-    report::measurements_only(ui, &run)?;
+    report::measurements_only(ui, &small, &run)?;
     let note = ui.tone(
         Tone::Open,
         &format!("A rehearsal{cell} with 5 samples: no verdict, nothing registered, nothing stored."),

@@ -6,14 +6,14 @@ use tabled::settings::Style;
 
 /// A table in the form that was asked for.
 pub(super) struct Table {
-    columns: Vec<&'static str>,
+    columns: Vec<String>,
     rows: Vec<Vec<Value>>,
 }
 
 impl Table {
     /// A table of these columns.
-    pub(super) fn new(columns: impl Into<Vec<&'static str>>) -> Self {
-        Self { columns: columns.into(), rows: Vec::new() }
+    pub(super) fn new<T: Into<String>>(columns: impl IntoIterator<Item = T>) -> Self {
+        Self { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Appends a row, a value a column.
@@ -26,14 +26,14 @@ impl Table {
         match format {
             Format::Text => {
                 let mut builder = Builder::default();
-                builder.push_record(self.columns.iter().copied());
+                builder.push_record(self.columns.iter().map(|it| printable(it)));
                 for row in &self.rows {
                     builder.push_record(row.iter().map(|it| printable(&text(it))));
                 }
                 builder.build().with(Style::sharp()).to_string()
             }
             Format::Markdown => {
-                let columns = self.columns.iter().map(|it| (*it, markdown::Align::Left));
+                let columns = self.columns.iter().map(|it| (it.as_str(), markdown::Align::Left));
                 let mut table = markdown::Table::new(columns);
                 for row in &self.rows {
                     table.row(row.iter().map(|it| text(it).into()));

@@ -1,4 +1,4 @@
-use crate::vocab::Digest;
+use crate::vocab::{Digest, Unit};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::process::Command;
@@ -28,7 +28,12 @@ pub fn fingerprint() -> Fingerprint {
     };
     put("cpu", Some(json!(cpu)));
     put("cores", Some(json!(cpus.len())));
-    put("memory_mib", system.as_ref().map(|it| json!(it.total_memory() / (1024 * 1024))));
+    put(
+        "memory",
+        system.as_ref().map(|it| {
+            Unit::parse("B").map_or(Value::Null, |unit| unit.show(it.total_memory() as f64).into())
+        }),
+    );
     put("os", sysinfo::System::long_os_version().ok().map(Value::from));
     put("kernel", sysinfo::System::kernel_version().ok().map(Value::from));
     put("arch", Some(json!(std::env::consts::ARCH)));

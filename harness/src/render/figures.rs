@@ -38,7 +38,7 @@ pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
         let alternative = format!("Gains of {} against zero and their margins, with intervals", prereg.id);
         add("gain", "Gain of each hypothesis and guard".to_owned(), alternative, plot::gain::draw(&gains));
     }
-    for metric in ordered(prereg) {
+    for metric in claimed_first(prereg) {
         let samples = samples(prereg, run, metric);
         for it in plot::OF_SAMPLES {
             let title = format!("{} of {}", it.title, metric.name);
@@ -86,7 +86,7 @@ pub fn of_ledger(name: &str, experiments: &[Experiment]) -> Option<Result<Figure
 }
 
 /// Metrics that something is claimed of first: they are what a reader came for.
-pub(super) fn ordered(prereg: &Prereg) -> Vec<&Metric> {
+pub fn claimed_first(prereg: &Prereg) -> Vec<&Metric> {
     let claimed = |it: &Metric| prereg.hypotheses.iter().any(|that| that.metric == it.name);
     let (mut first, rest): (Vec<_>, Vec<_>) = prereg.metrics.iter().partition(|it| claimed(it));
     first.extend(rest);
@@ -123,11 +123,7 @@ fn gains(prereg: &Prereg, run: &RecordedRun) -> Option<Gains> {
     };
     let rows: Vec<_> = run.decision.hypotheses.iter().chain(&run.decision.guards).map(row).collect();
     let title = format!("{}: gain, positive is better", prereg.title);
-    (!rows.is_empty()).then(|| Gains {
-        title,
-        interval: super::tables::interval_note(prereg, &run.decision),
-        rows,
-    })
+    (!rows.is_empty()).then(|| Gains { title, interval: super::tables::levels(&run.decision), rows })
 }
 
 fn samples(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Samples {

@@ -1,6 +1,6 @@
 use super::experiment::Experiment;
 use super::figures::Figure;
-use super::markdown::{Align, Inline, Table, escape, image, link};
+use super::markdown::{Align, Inline, Table, escape, image};
 use super::section;
 use super::tables::label;
 use crate::decide::Judged;
@@ -54,7 +54,7 @@ fn summary(experiments: &[Experiment]) -> Table {
         let first = it.deciding().and_then(|run| run.decision.hypotheses.first());
         let verdict = it.verdict().map_or_else(|| "not run yet".to_owned(), |verdict| label(prereg, verdict));
         table.row([
-            link(&prereg.id, &format!("#{}", section::anchor(prereg))),
+            Inline::markdown(&format!("[{}](#{})", escape(&prereg.id), section::anchor(prereg))),
             prereg.title.as_str().into(),
             Inline::markdown(&format!("**{}**", escape(&verdict))),
             first.map(Judged::name).unwrap_or_default().into(),

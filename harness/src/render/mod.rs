@@ -10,6 +10,6 @@ mod section;
 mod tables;
 
 pub use experiment::{Experiment, RecordedRun};
-pub use figures::{Figure, of_experiment, of_ledger};
+pub use figures::{Figure, claimed_first, of_experiment, of_ledger};
 pub use ledger::ledger;
-pub use tables::{label, mark};
+pub use tables::{gain_95, label, mark};

@@ -1,13 +1,13 @@
 //! Words and tables that ledger and terminal share.
 
 use super::experiment::RecordedRun;
-use super::figures::ordered;
+use super::figures::claimed_first;
 use super::markdown::{Align, Inline, Table, code};
 use crate::analyse::{Comparison, Undefined};
 use crate::decide::{Decision, Judged};
 use crate::prereg::Prereg;
 use crate::stats::PValue;
-use crate::vocab::{Claim, Correction, Finding, Labels, Unit, Verdict, significant};
+use crate::vocab::{Correction, Finding, Labels, Unit, Verdict, significant};
 
 /// How the experiment spells a verdict.
 pub fn label(prereg: &Prereg, verdict: Verdict) -> String {
@@ -33,17 +33,23 @@ pub fn mark(finding: Finding) -> &'static str {
     }
 }
 
-/// What the intervals of an experiment's gains are.
+/// The levels of the intervals that decide, in a few words: `interval: 95 %, guards 90 %`.
+pub(super) fn levels(decision: &Decision) -> String {
+    let level = |judged: &[Judged]| judged.iter().find_map(|it| Some(it.gain.as_ref().ok()?.interval.level));
+    match (level(&decision.hypotheses), level(&decision.guards)) {
+        (Some(level), Some(guards)) => {
+            format!("interval: {} %, guards {} %", percent(level), percent(guards))
+        }
+        (Some(level), None) | (None, Some(level)) => format!("interval: {} %", percent(level)),
+        (None, None) => "interval".to_owned(),
+    }
+}
+
+/// What the intervals of an experiment's gains are, in a sentence.
 pub(super) fn interval_note(prereg: &Prereg, decision: &Decision) -> String {
-    let percent = |it: f64| significant(it * 100.0, 4);
-    let percent = |it: f64| percent(it).trim_end_matches('0').trim_end_matches('.').to_owned();
-    let of = |judged: &[Judged]| {
-        judged
-            .iter()
-            .find_map(|it| Some((it.gain.as_ref().ok()?.interval.level, it.claim == Claim::Superior)))
-    };
+    let level = |judged: &[Judged]| judged.iter().find_map(|it| Some(it.gain.as_ref().ok()?.interval.level));
     let mut parts = Vec::new();
-    if let Some((level, _)) = of(&decision.hypotheses) {
+    if let Some(level) = level(&decision.hypotheses) {
         let family = decision.hypotheses.len();
         let simultaneous = match prereg.decision.correction {
             Correction::None => String::new(),
@@ -52,10 +58,16 @@ pub(super) fn interval_note(prereg: &Prereg, decision: &Decision) -> String {
         };
         parts.push(format!("hypotheses {} %{simultaneous}", percent(level)));
     }
-    if let Some((level, _)) = of(&decision.guards) {
+    if let Some(level) = level(&decision.guards) {
         parts.push(format!("guards {} % (one-sided {} %)", percent(level), percent((1.0 + level) / 2.0)));
     }
-    format!("Intervals: {}", parts.join("; "))
+    format!("Intervals that decide: {}", parts.join("; "))
+}
+
+/// A level as a percentage without needless zeros.
+fn percent(level: f64) -> String {
+    let number = significant(level * 100.0, 4);
+    number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The criteria of a decision, one line each.
@@ -90,7 +102,7 @@ pub(super) fn cell(prereg: &Prereg, run: &RecordedRun, cell: &str) -> Table {
         ("min", Align::Right),
         ("max", Align::Right),
     ]);
-    for metric in ordered(prereg) {
+    for metric in claimed_first(prereg) {
         let rows = run.analysis.arms.iter().filter(|it| it.cell == cell && it.metric == metric.name);
         for it in rows {
             let (unit, summary) = (it.unit, &it.summary);
@@ -237,7 +249,8 @@ pub(super) fn comparisons(prereg: &Prereg, run: &RecordedRun) -> Table {
     table
 }
 
-fn gain_95(comparison: &Comparison) -> String {
+/// The relative gain with its 95 % interval, or why there is none.
+pub fn gain_95(comparison: &Comparison) -> String {
     match comparison.relative_gain(0.95) {
         Ok(gain) => minus(format!(
             "{:+.1} % [{:+.1}, {:+.1}]",

@@ -69,15 +69,16 @@ pub struct EffectSize {
 /// The standardized differences of arms that vary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standardized {
-    /// Cohen's d: difference by pooled deviation.
+    /// Cohen's d: `difference / pooled_sd`, with `pooled_sd^2` the mean of the variances weighted by `n - 1` (Cohen 1988).
     pub cohens_d: f64,
-    /// The factor that takes the bias of small samples from d.
+    /// The factor that takes the bias of small samples from d: `gamma(m/2) / (sqrt(m/2) gamma((m-1)/2))` for
+    /// `m = n_t + n_c - 2` (Hedges 1981).
     pub hedges_factor: f64,
     /// Hedges' g: the factor times d.
     pub hedges_g: f64,
-    /// Glass' delta: difference by deviation of the control; `None` for a control that does not vary.
+    /// Glass' delta: `difference / sd(control)`; `None` for a control that does not vary (Glass 1976).
     pub glass_delta: Option<f64>,
-    /// Difference by the root of the mean variance; equals d for arms of equal size.
+    /// `difference / sqrt((sd_t^2 + sd_c^2) / 2)`; equals d for arms of equal size (Bonett 2008).
     pub average_d: f64,
     treatment: Moments,
     control: Moments,

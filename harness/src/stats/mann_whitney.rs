@@ -32,8 +32,11 @@ pub const EXACT_PAIRS: u64 = 10_000;
 /// Pairs up to which [`RankMethod::AutoConditional`] is exact although there are ties: 20 against 20.
 pub const CONDITIONAL_PAIRS: u64 = 400;
 
-/// Pairs above which the exact distributions are refused, because they would take minutes.
+/// Pairs above which the exact distribution is refused, because it would take minutes.
 const FEASIBLE_PAIRS: u64 = 40_000;
+
+/// Pairs above which the distribution given the ties is refused: it is wider by a factor.
+const FEASIBLE_CONDITIONAL: u64 = 10_000;
 
 impl RankMethod {
     /// Returns the stable name of the method.
@@ -89,7 +92,8 @@ pub struct MannWhitney {
 /// # Errors
 ///
 /// [`StatsError::TiesInExact`] for [`RankMethod::Exact`] with ties, [`StatsError::InvalidInput`] for an exact method
-/// with more than 40,000 pairs.
+/// beyond 40,000 pairs,
+/// or 10,000 given ties.
 pub fn mann_whitney(
     treatment: &Sample,
     control: &Sample,
@@ -103,7 +107,12 @@ pub fn mann_whitney(
     if method == RankMethod::Exact && ties {
         return Err(StatsError::TiesInExact);
     }
-    if !matches!(method, RankMethod::Asymptotic { .. }) && total > FEASIBLE_PAIRS {
+    let feasible = match method {
+        RankMethod::Exact => FEASIBLE_PAIRS,
+        RankMethod::ExactConditional => FEASIBLE_CONDITIONAL,
+        RankMethod::Auto | RankMethod::AutoConditional | RankMethod::Asymptotic { .. } => u64::MAX,
+    };
+    if total > feasible {
         return Err(StatsError::InvalidInput("too many pairs for the exact distribution of U"));
     }
     let half_ties = 0.5 * pairs.ties as f64;

@@ -15,6 +15,20 @@
 //! * Observations and means are at most 1e300 in magnitude.
 //! * Levels lie between 0 and 1, both excluded; 0.95 means 95 %.
 //!
+//! # What to ask
+//!
+//! | question | functions |
+//! |---|---|
+//! | what is in one sample | [`Summary`], [`mean_interval`], [`quantile_interval`], [`harrell_davis`] |
+//! | by how much do two means differ | [`welch`], [`ratio`], [`geometric_ratio`]; in pairs [`paired_t`] |
+//! | is the difference within a margin | [`equivalence_absolute`], [`equivalence_relative`], [`Welch::against`] |
+//! | how large is it against the noise | [`effect_size`], [`cliffs_delta`] |
+//! | do ranks agree | [`mann_whitney`], [`brunner_munzel`], [`hodges_lehmann`]; in pairs [`signed_rank`], [`sign_test`] |
+//! | does resampling agree | [`permutation`], [`bootstrap()`], [`quantile_difference`] |
+//! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`], [`warm_up_length`] |
+//! | which n would decide | [`Design::needed_n`], [`Design::detectable`], [`mann_whitney_smallest_p`] |
+//! | several hypotheses, switches, hosts, looks | [`Correction`], [`factorial_2x2`], [`meta_analysis`], [`sign_stream`] |
+//!
 //! # Example
 //!
 //! ```

@@ -111,28 +111,38 @@ impl PartialOrd for PValue {
     }
 }
 
-impl fmt::Display for PValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl PValue {
+    fn text(self, precision: Option<usize>) -> String {
         if self.value >= 0.001 {
-            return write!(f, "{:.*}", f.precision().unwrap_or(4), self.value);
+            return format!("{:.*}", precision.unwrap_or(4), self.value);
         }
-        let decimals = f.precision().unwrap_or(1);
+        let decimals = precision.unwrap_or(1);
         if self.value > f64::MIN_POSITIVE {
-            return write!(f, "{:.decimals$e}", self.value);
+            return format!("{:.decimals$e}", self.value);
         }
         if self.ln < -1e15 {
             // Also a p that came as 0 from elsewhere: all that is known is an upper limit.
-            return f.write_str("<4.9e-324");
+            return "<4.9e-324".to_owned();
         }
         let log10 = self.ln / LN_10;
         let mut exponent = log10.floor();
-        let mantissa = 10f64.powf(log10 - exponent);
-        let mut digits = format!("{mantissa:.decimals$}");
+        let mut digits = format!("{:.decimals$}", 10f64.powf(log10 - exponent));
         if digits.starts_with("10") {
             exponent += 1.0;
             digits = format!("{:.decimals$}", 1.0);
         }
-        write!(f, "{digits}e{exponent}")
+        format!("{digits}e{exponent}")
+    }
+}
+
+impl fmt::Display for PValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, width) = (self.text(f.precision()), f.width().unwrap_or(0));
+        match f.align() {
+            Some(fmt::Alignment::Left) => write!(f, "{text:<width$}"),
+            Some(fmt::Alignment::Center) => write!(f, "{text:^width$}"),
+            Some(fmt::Alignment::Right) | None => write!(f, "{text:>width$}"),
+        }
     }
 }
 
@@ -196,6 +206,10 @@ mod tests {
         check(-1076.0 * LN_10 + 9.97f64.ln(), "1.0e-1075");
         check(f64::NEG_INFINITY, "<4.9e-324");
         assert_eq!(format!("{:.3}", PValue::from_ln(-2478.0).unwrap()), "6.581e-1077");
+        assert_eq!(
+            format!("{:>9}|{:<9}|", PValue::ONE, PValue::from_ln(-50.0).unwrap()),
+            "   1.0000|1.9e-22  |"
+        );
     }
 
     #[test]

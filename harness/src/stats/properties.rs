@@ -97,6 +97,16 @@ proptest! {
             geometric_ratio(&u, &v).unwrap().change_interval(0.9).unwrap()
         );
         prop_assert_eq!(cliffs_delta(&x, &y).delta, cliffs_delta(&u, &v).delta);
+        prop_assert_eq!(brown_forsythe(&x, &y).unwrap(), brown_forsythe(&u, &v).unwrap());
+        prop_assert_eq!(mad_outliers(&x).scores, mad_outliers(&u).scores);
+        prop_assert_eq!(hodges_lehmann(&x, &y).shift * scale, hodges_lehmann(&u, &v).shift);
+        if x.len() == y.len() {
+            prop_assert_eq!(paired_t(&x, &y).unwrap().test, paired_t(&u, &v).unwrap().test);
+        }
+        if x.len() >= 8 && !x.is_constant() {
+            prop_assert_eq!(anderson_darling(&x).unwrap(), anderson_darling(&u).unwrap());
+            prop_assert_eq!(&change_points(&x, 3.0).unwrap().starts, &change_points(&u, 3.0).unwrap().starts);
+        }
         if x.len() > 2 && !x.is_constant() {
             prop_assert_eq!(shapiro_wilk(&x).unwrap(), shapiro_wilk(&u).unwrap());
             prop_assert_eq!(Autocorrelation::of(&x).unwrap(), Autocorrelation::of(&u).unwrap());

@@ -60,6 +60,15 @@ proptest! {
     }
 
     #[test]
+    fn the_order_of_observations_does_not_move_a_mean(x in values(), seed in 0u64..1_000) {
+        let mut shuffled = x.clone();
+        rng::Rng::new(seed).shuffle(&mut shuffled);
+        let (x, y) = (Moments::of_values(&x), Moments::of_values(&shuffled));
+        // Far below the last digit of either mean, which their difference must not consist of.
+        prop_assert!(x.difference(&y).abs() <= 1e-22 * x.mean().abs(), "{}", x.difference(&y));
+    }
+
+    #[test]
     fn a_constant_added_changes_no_test((x, y) in close_arms(), shift in -4_000i32..4_000) {
         // Shifts and values are multiples of 2^-8, so that the shift itself rounds nothing.
         let shift = f64::from(shift);

@@ -1,10 +1,23 @@
 //! Where the server is: a database URL, understood once and never shown with its password.
 
 use super::StoreError;
-use postgres::Config;
 use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
 use std::error::Error as _;
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
+
+/// How long a server may take to take a call, when the URL says nothing else.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why there is no connection.
+pub(super) enum Unreached {
+    /// The system or the server said so.
+    Refused(postgres::Error),
+    /// Somebody took the call and said nothing.
+    Silent,
+}
 
 /// A server's address.
 #[derive(Clone)]
@@ -36,7 +49,7 @@ impl Address {
     /// Fills in what every connection of the harness has in common.
     pub(super) fn new(mut config: Config) -> Self {
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(10));
+            config.connect_timeout(CONNECT_PATIENCE);
         }
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(60));
@@ -48,8 +61,20 @@ impl Address {
         Self { config, location }
     }
 
-    pub(super) fn config(&self) -> &Config {
-        &self.config
+    /// Connects. The library's limit, `connect_timeout`, ends when the call is taken; here the whole greeting is
+    /// limited, to three times that.
+    pub(super) fn connect(&self) -> Result<Client, Unreached> {
+        let (answer, answered) = mpsc::channel();
+        let config = self.config.clone();
+        let patience = 3 * *config.get_connect_timeout().unwrap_or(&CONNECT_PATIENCE);
+        thread::spawn(move || {
+            // Nobody waits any more for an answer that comes too late.
+            let _ = answer.send(config.connect(NoTls));
+        });
+        match answered.recv_timeout(patience) {
+            Ok(result) => result.map_err(Unreached::Refused),
+            Err(_) => Err(Unreached::Silent),
+        }
     }
 
     /// The address without its password.
@@ -210,7 +235,7 @@ mod tests {
         );
         check("postgresql:///perf?host=/run/pg%20x&user=bob", "postgresql://bob@/perf?host=/run/pg%20x");
         check("postgres://[::1]:5433/p", "postgresql://[::1]:5433/p");
-        let debug = format!("{:?}", Address::parse("postgres://a:s3cret@h/d").unwrap().config());
+        let debug = format!("{:?}", Address::parse("postgres://a:s3cret@h/d").unwrap().config);
         assert!(!debug.contains("s3cret"), "{debug}");
     }
 

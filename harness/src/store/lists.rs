@@ -61,11 +61,10 @@ fn lines(transaction: &mut Transaction<'_>, experiment: Option<&str>) -> Result<
     let tables = runs::TABLES;
     let rows = transaction.query(
         &format!(
-            "select {columns}, ev.state, ev.at, coalesce(s.n, 0), v.verdict from {tables} \
+            "select {columns}, ev.state, ev.at, coalesce((select sum(s.n)::bigint from harness.sample_sets s \
+               where s.run_id = r.run_id and not s.warmup), 0), v.verdict from {tables} \
              join (select distinct on (run_id) run_id, state, at from harness.run_events \
                    order by run_id, seq desc) ev using (run_id) \
-             left join (select run_id, sum(n)::bigint as n from harness.sample_sets where not warmup \
-                        group by run_id) s using (run_id) \
              left join (select distinct on (run_id) run_id, verdict from harness.verdicts \
                         order by run_id, seq desc) v using (run_id) \
              where $1::text is null or e.slug = $1 order by r.started_at, r.run_id"

@@ -30,8 +30,9 @@ create table if not exists harness.schema_migrations (
 pub(super) fn apply(store: &mut Store) -> Result<(), StoreError> {
     // The usual case asks one question, takes no lock and works on a read-only server.
     let missing = store.transact("read the schema's version", |transaction| {
-        let exists: bool =
-            transaction.query_one("select to_regclass('harness.schema_migrations') is not null", &[])?.get(0);
+        let exists: bool = transaction
+            .query_one("select to_regclass('harness.schema_migrations') is not null", &[])?
+            .try_get(0)?;
         if exists { missing(transaction) } else { Ok(ALL.iter().collect()) }
     })?;
     if missing.is_empty() {
@@ -68,11 +69,13 @@ fn missing(transaction: &mut Transaction<'_>) -> Result<Vec<&'static Migration>,
         .query("select version, name, sha256 from harness.schema_migrations order by version", &[])?;
     let known = ALL.last().map_or(0, |it| it.version);
     let mut missing: Vec<&Migration> = ALL.iter().collect();
-    if let Some(found) = rows.last().map(|row| row.get::<_, i32>(0)).filter(|it| *it > known) {
+    let newest = rows.last().map(|row| row.try_get::<_, i32>(0)).transpose()?;
+    if let Some(found) = newest.filter(|it| *it > known) {
         return Err(StoreError::NewerSchema { found, known }.into());
     }
     for row in rows {
-        let (version, name, digest): (i32, String, Vec<u8>) = (row.get(0), row.get(1), row.get(2));
+        let (version, name, digest): (i32, String, Vec<u8>) =
+            (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         let same = ALL.iter().any(|it| it.version == version && Digest::of(it.sql).0[..] == digest[..]);
         if !same {
             return Err(StoreError::EditedMigration { version, name }.into());

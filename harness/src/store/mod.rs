@@ -33,10 +33,10 @@ pub use record::{
     StoredFinding, StoredVerdict, Subject,
 };
 
-use address::Address;
+use address::{Address, Unreached};
 use cluster::{Cluster, ClusterOptions};
 use jiff::Timestamp;
-use postgres::{Client, NoTls};
+use postgres::Client;
 
 /// An open store.
 pub struct Store {
@@ -155,7 +155,9 @@ impl Store {
             && let Some(client) = &mut self.client
         {
             // Only plans depend on it.
-            let _ = client.batch_execute("analyze");
+            let _ = client.batch_execute(
+                "analyze harness.experiments, harness.runs, harness.run_events, harness.sample_sets",
+            );
         }
     }
 
@@ -195,15 +197,25 @@ fn connect(address: &Address) -> Result<(Client, String), StoreError> {
         }
         other => other,
     };
-    let mut client = address.config().connect(NoTls).map_err(|error| explained(&error))?;
-    let row = client
-        .query_one(
-            "select current_setting('server_version_num')::int, split_part(current_setting('server_version'), ' ', 1)",
+    let mut client = address.connect().map_err(|unreached| match unreached {
+        Unreached::Refused(error) => explained(&error),
+        Unreached::Silent => StoreError::Server {
+            attempt: "connect".to_owned(),
+            location: address.location().to_owned(),
+            code: None,
+            words: "no answer to the greeting".to_owned(),
+            remedy: Some("check that a Postgres server listens there, and that it is not stopped".to_owned()),
+        },
+    })?;
+    let version = |client: &mut Client| {
+        let row = client.query_one(
+            "select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1)",
             &[],
-        )
-        .map_err(|error| explained(&error))?;
-    let (number, version): (i32, String) = (row.get(0), row.get(1));
-    if number < 140_000 {
+        )?;
+        Ok((row.try_get::<_, String>(0)?, row.try_get::<_, String>(1)?))
+    };
+    let (number, version) = version(&mut client).map_err(|error| explained(&error))?;
+    if number.parse::<u32>().is_ok_and(|it| it < 140_000) {
         return Err(StoreError::TooOld { location: address.location().to_owned(), found: version });
     }
     Ok((client, version))

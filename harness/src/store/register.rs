@@ -143,7 +143,7 @@ pub(super) fn digest(
         "select sha256 from harness.preregistrations where experiment_id = $1 and version = $2",
         &[&experiment_id(experiment), &check::whole("version", version)?],
     )?;
-    Ok(row.map(|row| stored_digest(row.get(0), "a registration")).transpose()?)
+    row.map(|row| Ok(stored_digest(row.try_get(0)?, "a registration")?)).transpose()
 }
 
 /// A registered version, for comparison.

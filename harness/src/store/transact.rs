@@ -64,8 +64,13 @@ impl Store {
                 Err(Failure::Sql(error)) => return Err(explain::explain(&error, attempt, &location)),
                 Err(Failure::Again) if tries < ATTEMPTS => {}
                 Err(Failure::Again) => {
-                    let problem = format!("other writers kept getting in the way of `{attempt}`");
-                    return Err(StoreError::Damaged { problem });
+                    return Err(StoreError::Server {
+                        attempt: attempt.to_owned(),
+                        location,
+                        code: None,
+                        words: "other writers of the same rows kept getting in the way".to_owned(),
+                        remedy: Some("try again".to_owned()),
+                    });
                 }
             }
             thread::sleep(pause(tries));

@@ -43,6 +43,17 @@ fn a_listener_that_is_no_postgres() {
     server.join().unwrap();
 }
 
+/// Takes the call and says nothing, as a stopped server does.
+#[test]
+fn a_listener_that_is_silent() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let began = std::time::Instant::now();
+    let url = format!("postgres://alice@127.0.0.1:{port}/perf?connect_timeout=1");
+    check(&url, &["no answer"], "not stopped");
+    assert!(began.elapsed().as_secs() < 20);
+}
+
 #[test]
 fn no_such_database_or_user() {
     let database = Database::new();

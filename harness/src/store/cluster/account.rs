@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// An account that Postgres accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,7 @@ pub(super) fn choose(dir: &Path) -> Result<Account, StoreError> {
 fn namespaces_work() -> bool {
     static WORK: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *WORK.get_or_init(|| {
+        use std::process::Stdio;
         let mut probe = Command::new("/bin/true");
         probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         super::userns::enter(&mut probe);

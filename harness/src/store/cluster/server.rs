@@ -3,8 +3,9 @@
 use super::account::Account;
 use super::binaries::{self, Binaries};
 use super::{Cluster, StoreError, data, live, socket, spawn};
+use crate::store::address::Unreached;
 use crate::store::explain;
-use postgres::NoTls;
+use postgres::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::path::Path;
@@ -104,19 +105,10 @@ enum Answer {
 
 fn answers(cluster: &Cluster) -> Result<Answer, StoreError> {
     let address = cluster.address();
-    let error = match address.config().connect(NoTls) {
-        Ok(mut client) => {
-            let row = client.query_one("select current_setting('data_directory')", &[]).map_err(|error| {
-                explain::explain(&error, "ask the private server for its data", address.location())
-            })?;
-            let served: String = row.get(0);
-            return if Path::new(&served) == cluster.data() {
-                Ok(Answer::Yes)
-            } else {
-                Err(stranger(cluster, &served))
-            };
-        }
-        Err(error) => error,
+    let error = match address.connect() {
+        Ok(mut client) => return serves(cluster, &mut client),
+        Err(Unreached::Silent) => return Ok(Answer::Silence),
+        Err(Unreached::Refused(error)) => error,
     };
     match error.code().map(|it| it.code().to_owned()).as_deref() {
         Some("57P03" | "53300") => Ok(Answer::Wait),
@@ -124,6 +116,17 @@ fn answers(cluster: &Cluster) -> Result<Answer, StoreError> {
         // Refused, no socket yet, or closed in the middle by a server that stops.
         None => Ok(Answer::Silence),
     }
+}
+
+/// Whether the server that answers is the cluster's own.
+fn serves(cluster: &Cluster, client: &mut Client) -> Result<Answer, StoreError> {
+    let asked = client
+        .query_one("select current_setting('data_directory')", &[])
+        .and_then(|row| row.try_get::<_, String>(0));
+    let served = asked.map_err(|error| {
+        explain::explain(&error, "ask the private server for its data", cluster.address().location())
+    })?;
+    if Path::new(&served) == cluster.data() { Ok(Answer::Yes) } else { Err(stranger(cluster, &served)) }
 }
 
 fn start(cluster: &Cluster, account: &Account, notice: &dyn Fn(&str)) -> Result<Child, StoreError> {

@@ -31,6 +31,7 @@ pub(super) fn insert(
     sets: &[SampleSet],
     cells: &[CellArm],
 ) -> Result<(), Failure> {
+    lock(transaction, run)?;
     insert_cells(transaction, run, cells)?;
     let stored = overlapping(transaction, run, sets)?;
     let rows = series::cut(series::missing(&stored, sets)?);
@@ -43,6 +44,16 @@ pub(super) fn insert(
         Ok(_) => Ok(()),
         Err(error) => Err(missing_parent(error, run, &rows)),
     }
+}
+
+/// Makes writers of one run wait for each other: chunks of different sizes have different keys, and only looking
+/// first keeps a block from being stored twice. Needs no right and ends with the transaction.
+fn lock(transaction: &mut Transaction<'_>, run: Uuid) -> Result<(), Failure> {
+    let (_, key) = run.as_u64_pair();
+    transaction
+        .query_typed("select pg_advisory_xact_lock($1)", &[(&key.cast_signed(), Type::INT8)])
+        .map(drop)
+        .map_err(Failure::Sql)
 }
 
 /// A foreign key that does not hold is a run or an arm that was not begun.
@@ -182,7 +193,11 @@ pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<Sam
          from harness.sample_sets where run_id = $1",
         &[&run],
     )?;
-    Ok(series::join(rows.iter().map(read).collect::<Result<_, Failure>>()?))
+    let sets = series::join(rows.iter().map(read).collect::<Result<_, Failure>>()?);
+    match series::twice(&sets) {
+        Some(place) => Err(StoreError::Damaged { problem: format!("{place} is stored twice") }.into()),
+        None => Ok(sets),
+    }
 }
 
 /// A chunk from its row. Its digest must hold: a changed bit is found here.

@@ -45,6 +45,12 @@ pub(super) fn join(mut sets: Vec<SampleSet>) -> Vec<SampleSet> {
     joined
 }
 
+/// The first block that is in two of the joined sets.
+pub(super) fn twice(joined: &[SampleSet]) -> Option<String> {
+    let pair = joined.windows(2).find(|pair| overlap(&pair[0], &pair[1]))?;
+    Some(place(&pair[1], pair[1].first_block.into()))
+}
+
 /// Cuts sets into rows.
 pub(super) fn cut(sets: Vec<SampleSet>) -> Vec<SampleSet> {
     let mut rows = Vec::with_capacity(sets.len());
@@ -153,6 +159,13 @@ mod tests {
     fn neighbours_join_and_gaps_stay() {
         let joined = join(vec![set(4, &[5.0]), set(1, &[2.0]), set(0, &[1.0])]);
         assert_eq!(joined, [set(0, &[1.0, 2.0]), set(4, &[5.0])]);
+    }
+
+    #[test]
+    fn blocks_that_are_there_twice_are_found() {
+        let joined = join(vec![set(0, &[1.0, 2.0]), set(1, &[2.0])]);
+        assert_eq!(twice(&joined).as_deref(), Some("t of arm a, block 1"));
+        assert_eq!(twice(&join(vec![set(0, &[1.0]), set(1, &[2.0])])), None);
     }
 
     #[test]

@@ -145,17 +145,24 @@ fn writers_of_the_same_block_agree() {
     let database = Database::new();
     let (_store, run) = begun(&database);
     std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
+        for size in [1, 2, 4, 5] {
+            let (database, run) = (&database, &run);
+            scope.spawn(move || {
                 let mut store = database.store();
-                for block in 0..20 {
-                    let sets = [set("eager", block, &[1.0]), set("lazy", block, &[2.0])];
+                // Chunks of different sizes have different keys, and yet no block is stored twice.
+                for block in (0..20).step_by(size) {
+                    let sets = ["eager", "lazy"].map(|arm| harness::store::SampleSet {
+                        at_ns: vec![7; size],
+                        ..set(arm, block, &vec![1.0; size])
+                    });
                     store.append_block(run.id, &sets, &[cell_arm("eager"), cell_arm("lazy")]).unwrap();
                 }
             });
         }
     });
-    assert_eq!(database.store().runs(None).unwrap()[0].samples, 40);
+    let mut store = database.store();
+    assert_eq!(store.runs(None).unwrap()[0].samples, 40);
+    assert_eq!(store.run(run.id).unwrap().unwrap().sets.len(), 2);
 }
 
 #[test]

@@ -127,6 +127,7 @@ impl Cluster {
         let stopped = lease.give_up();
         if stopped {
             server::stop(&self.data(), &self.dir)?;
+            self.await_child();
             socket::remove(&self.socket, &self.dir);
             if remove {
                 clear(&self.dir)?;
@@ -134,6 +135,16 @@ impl Cluster {
         }
         self.reap();
         Ok(stopped)
+    }
+
+    /// Lets the system forget a server that has just been stopped; it is as good as gone.
+    fn await_child(&mut self) {
+        for _ in 0..200 {
+            match self.child.as_mut().map(Child::try_wait) {
+                Some(Ok(None)) => std::thread::sleep(Duration::from_millis(1)),
+                _ => break,
+            }
+        }
     }
 
     /// Forgets a server that was started here and has ended since.

@@ -119,16 +119,33 @@ fn a_first_use_makes_everything_and_the_last_one_stops_it() {
     assert_eq!(project.postmaster(), server);
     assert_eq!(second.experiments().unwrap().len(), 1);
 
-    // Other programs may be connected; they do not keep the server.
-    let _psql = Client::connect(&second.url(), NoTls).unwrap();
+    // Another program that is connected keeps the server; who stops it says so.
+    let mut psql = Client::connect(&second.url(), NoTls).unwrap();
     drop(second);
-    project.assert_stopped();
-    assert!(!project.pg().join("data/postmaster.pid").exists());
+    assert!(psql.query_one("select count(*) from samples", &[]).is_ok());
+    drop(psql);
 
     let mut again = project.open();
     assert_eq!(again.experiments().unwrap().len(), 1);
+    assert_eq!(project.postmaster(), server);
     again.close().unwrap();
     project.assert_stopped();
+    assert!(!project.pg().join("data/postmaster.pid").exists());
+}
+
+#[test]
+fn a_server_can_be_left_to_other_programs_and_stopped() {
+    let project = Project::new();
+    let store = project.open();
+    let (url, server) = (store.url(), project.postmaster());
+    store.leave();
+    let mut psql = Client::connect(&url, NoTls).unwrap();
+    assert!(psql.query_one("select count(*) from samples", &[]).is_ok());
+    let store = project.open();
+    assert_eq!(project.postmaster(), server);
+    assert!(store.stop().unwrap());
+    project.assert_stopped();
+    assert!(psql.query_one("select 1", &[]).is_err());
 }
 
 #[test]

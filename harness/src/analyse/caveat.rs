@@ -1,8 +1,8 @@
 use super::Samples;
-use crate::prereg::Prereg;
+use crate::prereg::{Hypothesis, Prereg};
 use crate::stats::{Autocorrelation, PValue, Sample, shapiro_wilk, trend, tukey_outliers};
 use crate::store::RunData;
-use crate::vocab::{Correction, Order, Role, RunState};
+use crate::vocab::{Correction, Order, Role, RunState, minus};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -49,7 +49,7 @@ pub enum Caveat {
     },
     /// The arms were measured one after the other: a drift of the host looks like an effect.
     Sequential,
-    /// Several hypotheses are tested without correction.
+    /// Several hypotheses, or one in several cells, are tested without correction.
     Uncorrected {
         /// How many.
         family: usize,
@@ -120,30 +120,38 @@ impl Caveat {
 impl fmt::Display for Caveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotNormal { place, p } => write!(f, "{place}: not normal (Shapiro-Wilk p = {p})"),
+            Self::NotNormal { place, p } => {
+                write!(f, "{place}: not normal (Shapiro-Wilk p = {})", minus(p.to_string()))
+            }
             Self::Outliers { place, severe, n } => {
                 write!(
                     f,
-                    "{place}: {severe} of {n} samples are far out (Tukey, 3 IQR); they are counted and kept"
+                    "{place}: {severe} of {n} samples {} far out (Tukey, 3 IQR); none is dropped",
+                    if *severe == 1 { "lies" } else { "lie" }
                 )
             }
             Self::Autocorrelated { place, lag1, p } => {
                 write!(
                     f,
-                    "{place}: not independent from block to block (lag 1: {lag1:.2}, Ljung-Box p = {p})"
+                    "{place}: not independent from block to block (lag 1: {}, Ljung-Box p = {})",
+                    minus(format!("{lag1:.2}")),
+                    minus(p.to_string())
                 )
             }
             Self::Drift { place, change, p } => {
                 write!(
                     f,
-                    "{place}: drifts by {:+.1} % over the blocks (Mann-Kendall p = {p})",
-                    change * 100.0
+                    "{place}: drifts by {} % over the blocks (Mann-Kendall p = {})",
+                    minus(format!("{:+.1}", change * 100.0)),
+                    minus(p.to_string())
                 )
             }
             Self::Sequential => {
                 f.write_str("the arms were measured one after the other: drift looks like an effect")
             }
-            Self::Uncorrected { family } => write!(f, "{family} hypotheses are tested without correction"),
+            Self::Uncorrected { family } => {
+                write!(f, "{family} tests of hypotheses are made without correction")
+            }
             Self::BusyHost { load, cores } => {
                 write!(f, "the host was busy when the run began: load {load:.1} on {cores} cores")
             }
@@ -170,8 +178,11 @@ fn of_run(prereg: &Prereg, run: &RunData) -> Vec<Caveat> {
     if prereg.design.order == Order::Sequential {
         caveats.push(Caveat::Sequential);
     }
-    if prereg.decision.correction == Correction::None && prereg.hypotheses.len() > 1 {
-        caveats.push(Caveat::Uncorrected { family: prereg.hypotheses.len() });
+    let cells = prereg.cells();
+    let tested = |it: &Hypothesis| cells.iter().filter(|cell| cell.matches(&it.condition)).count();
+    let family = prereg.hypotheses.iter().map(tested).sum();
+    if prereg.decision.correction == Correction::None && family > 1 {
+        caveats.push(Caveat::Uncorrected { family });
     }
     let number = |key: &str| run.run.environment.get(key).and_then(serde_json::Value::as_f64);
     if let (Some(load), Some(cores)) = (number("load"), number("cores"))

@@ -2,7 +2,7 @@ use super::Samples;
 use crate::prereg::Prereg;
 use std::fmt;
 
-/// Samples that are missing.
+/// Samples that are missing, or more than registered: a run that goes on until it likes what it sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The metric.
@@ -15,13 +15,16 @@ pub struct Gap {
     pub found: u32,
     /// How many were registered.
     pub registered: u32,
+    /// How many there are of blocks that were not registered.
+    pub surplus: u32,
 }
 
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { metric, cell, arm, found, registered } = self;
+        let Self { metric, cell, arm, found, registered, surplus } = self;
         let place = if cell.is_empty() { String::new() } else { format!(" at {cell}") };
-        write!(f, "{found} of {registered} samples of `{metric}` in arm `{arm}`{place}")
+        write!(f, "{found} of {registered} samples of `{metric}` in arm `{arm}`{place}")?;
+        if *surplus > 0 { write!(f, ", and {surplus} beyond the registered blocks") } else { Ok(()) }
     }
 }
 
@@ -32,11 +35,12 @@ pub(super) fn gaps(prereg: &Prereg, samples: &Samples) -> Vec<Gap> {
         for cell in prereg.cells() {
             for arm in &prereg.arms {
                 let (metric, cell, arm) = (metric.name.clone(), cell.to_string(), arm.name.clone());
-                let found =
-                    samples.blocks(&metric, &cell, &arm).filter(|(block, _)| *block < registered).count();
-                if found < registered as usize {
-                    // No more than the registered number, which is a u32.
-                    gaps.push(Gap { metric, cell, arm, found: found as u32, registered });
+                let (mut found, mut surplus) = (0, 0);
+                for (block, _) in samples.blocks(&metric, &cell, &arm) {
+                    *if block < registered { &mut found } else { &mut surplus } += 1;
+                }
+                if found < registered || surplus > 0 {
+                    gaps.push(Gap { metric, cell, arm, found, registered, surplus });
                 }
             }
         }

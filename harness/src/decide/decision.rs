@@ -1,11 +1,14 @@
 use super::criterion::Criterion;
 use super::judge::{self, Judged, Kind};
+use super::method::Method;
 use super::sham::{self, ShamCheck};
-use crate::analyse::{Analysis, Statistics};
+use crate::analyse::{Analysis, Gain, Statistics};
 use crate::prereg::Prereg;
-use crate::store::RunData;
-use crate::vocab::{Claim, Finding, Margin, RunState, Test, Verdict};
-use std::collections::BTreeMap;
+use crate::store::{RunData, SampleSet};
+use crate::vocab::{
+    Claim, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant, with_interval,
+};
+use std::collections::BTreeSet;
 
 /// What a run says of an experiment: the verdict and all that leads to it.
 #[derive(Clone, Debug)]
@@ -29,10 +32,10 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
     let hypotheses = judge::hypotheses(prereg, analysis);
     let guards = judge::guards(prereg, analysis);
     let sham: Vec<ShamCheck> = analysis.sham.iter().map(|it| sham::check(prereg, it)).collect();
-    let invalid = invalidity(run, analysis, &sham);
+    let invalid = invalidity(prereg, run, analysis, &sham);
     let mut criteria: Vec<Criterion> =
         hypotheses.iter().chain(&guards).flat_map(|it| criteria(prereg, it)).collect();
-    criteria.extend(integrity(analysis, &sham, run));
+    criteria.extend(integrity(prereg, analysis, &sham, run));
     let all = || hypotheses.iter().chain(&guards);
     let refuted: Vec<String> =
         all().filter(|it| it.finding == Finding::Refuted).map(Judged::sentence).collect();
@@ -53,7 +56,7 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
 }
 
 /// Why the run cannot be trusted; empty if it can.
-fn invalidity(run: &RunData, analysis: &Analysis, sham: &[ShamCheck]) -> Vec<String> {
+fn invalidity(prereg: &Prereg, run: &RunData, analysis: &Analysis, sham: &[ShamCheck]) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(event) = run.events.last()
         && event.state == RunState::Failed
@@ -64,27 +67,53 @@ fn invalidity(run: &RunData, analysis: &Analysis, sham: &[ShamCheck]) -> Vec<Str
     if let Some(gap) = analysis.gaps.first() {
         let more = match analysis.gaps.len() {
             1 => String::new(),
-            n => format!(", and {} sets more are incomplete", n - 1),
+            2 => ", and 1 more set of samples is not as registered".to_owned(),
+            n => format!(", and {} more sets of samples are not as registered", n - 1),
         };
-        reasons.push(format!("samples are missing: {gap}{more}"));
+        reasons.push(format!("the samples are not those registered: {gap}{more}"));
     }
-    reasons.extend(unequal_results(run));
+    reasons.extend(wrong_units(prereg, run));
+    reasons.extend(unequal_results(prereg, run));
     reasons.extend(sham.iter().filter(|it| it.decisive && !it.passed).map(|it| format!("sham: {it}")));
     reasons
 }
 
-/// Cells in which two arms gave different results.
-fn unequal_results(run: &RunData) -> Vec<String> {
-    let mut first: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+/// Cells in which two arms gave different results, or one of them gave none.
+fn unequal_results(prereg: &Prereg, run: &RunData) -> Vec<String> {
     let mut unequal = Vec::new();
-    for it in run.cells.iter().filter(|it| !it.result.is_empty()) {
-        let (arm, result) = *first.entry(&it.cell).or_insert((&it.arm, &it.result));
-        if result != it.result {
-            let place = if it.cell.is_empty() { String::new() } else { format!(" at {}", it.cell) };
-            unequal.push(format!("arms `{arm}` and `{}` give different results{place}", it.arm));
+    for cell in prereg.cells().iter().map(ToString::to_string) {
+        let result = |arm: &str| {
+            let found = run.cells.iter().find(|it| it.cell == cell && it.arm == arm);
+            found.map_or("", |it| it.result.as_str())
+        };
+        let arms = prereg.arms.iter().filter(|it| it.role != Role::Null);
+        let results: Vec<_> = arms.map(|it| (&it.name, result(&it.name))).collect();
+        let Some((first, expected)) = results.iter().find(|(_, it)| !it.is_empty()) else { continue };
+        let place = if cell.is_empty() { String::new() } else { format!(" at {cell}") };
+        for (arm, result) in results.iter().filter(|(_, it)| it != expected) {
+            unequal.push(if result.is_empty() {
+                format!("arm `{arm}` does not say what its work resulted in, arm `{first}` does{place}")
+            } else {
+                format!("arms `{first}` and `{arm}` give different results{place}")
+            });
         }
     }
     unequal
+}
+
+/// Samples in another unit than the registered one.
+fn wrong_units(prereg: &Prereg, run: &RunData) -> Vec<String> {
+    let wrong = |set: &&SampleSet| {
+        prereg.metric(&set.metric).is_some_and(|it| Unit::parse(&set.unit).ok() != Some(it.unit))
+    };
+    let sets = run.sets.iter().filter(wrong);
+    let found: BTreeSet<_> = sets.map(|it| (&it.metric, &it.unit)).collect();
+    found
+        .into_iter()
+        .map(|(metric, unit)| {
+            format!("samples of `{metric}` are in `{unit}`, which is not its registered unit")
+        })
+        .collect()
 }
 
 fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
@@ -101,7 +130,7 @@ fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
         finding: match (&judged.gain, judged.claim) {
             (Ok(gain), Claim::Superior) => part(if gain.interval.lower > judged.margin.value() {
                 Some(true)
-            } else if gain.interval.upper < judged.margin.value() {
+            } else if judged.finding == Finding::Refuted {
                 Some(false)
             } else {
                 None
@@ -111,29 +140,30 @@ fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
     };
     let mut criteria = vec![gain];
     let alpha = prereg.decision.alpha;
-    let test = match (judged.claim, prereg.decision.test) {
-        (Claim::Superior, Test::MannWhitney) => "Mann-Whitney",
-        (Claim::Superior, _) => "Welch",
-        _ => "within the margin, Welch",
-    };
     let p = judged.p_adjusted.as_ref().ok();
     criteria.push(Criterion {
-        name: format!("{name}: p ({test})"),
+        name: format!("{name}: p ({})", judged.method),
         threshold: format!("< {alpha}"),
         result: match &judged.p_adjusted {
-            Ok(p) => p.to_string(),
+            Ok(p) => minus(p.to_string()),
             Err(undefined) => undefined.to_string(),
         },
         finding: part(p.filter(|it| it.value() < alpha).map(|_| true)),
     });
     if judged.kind == Kind::Hypothesis && judged.min_effect > 0.0 {
         let d = judged.comparison.statistics.as_ref().map_err(Clone::clone).and_then(Statistics::cohens_d);
+        let differ = judged.gain.as_ref().is_ok_and(|it| it.value != 0.0);
+        let constants = judged.method == Method::Constant && judged.tested.is_ok() && differ;
         criteria.push(Criterion {
             name: format!("{name}: |d|"),
             threshold: format!("≥ {}", judged.min_effect),
-            finding: part(d.as_ref().ok().filter(|it| it.abs() >= judged.min_effect).map(|_| true)),
+            finding: match &d {
+                Ok(d) => part(Some(d.abs() >= judged.min_effect).filter(|it| *it)),
+                Err(_) => part(Some(constants).filter(|it| *it)),
+            },
             result: match d {
-                Ok(d) => format!("{:.2}", d.abs()),
+                Ok(d) => significant(d.abs(), 3),
+                Err(_) if constants => "beyond every number: neither arm varies".to_owned(),
                 Err(undefined) => undefined.to_string(),
             },
         });
@@ -141,21 +171,25 @@ fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
     criteria
 }
 
-fn integrity(analysis: &Analysis, sham: &[ShamCheck], run: &RunData) -> Vec<Criterion> {
+fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &RunData) -> Vec<Criterion> {
     let pass = |ok| if ok { Finding::Supported } else { Finding::Refuted };
     let gaps = analysis.gaps.len();
     let mut criteria = vec![Criterion {
         name: "samples".to_owned(),
-        threshold: "complete".to_owned(),
-        result: if gaps == 0 { "complete".to_owned() } else { format!("{gaps} sets incomplete") },
+        threshold: "as many as registered".to_owned(),
+        result: match gaps {
+            0 => "complete".to_owned(),
+            1 => "1 set is not".to_owned(),
+            n => format!("{n} sets are not"),
+        },
         finding: pass(gaps == 0),
     }];
-    let unequal = unequal_results(run).len();
+    let unequal = unequal_results(prereg, run).len();
     if run.cells.iter().any(|it| !it.result.is_empty()) {
         criteria.push(Criterion {
             name: "results of the work".to_owned(),
             threshold: "equal in all arms".to_owned(),
-            result: if unequal == 0 { "equal".to_owned() } else { "different".to_owned() },
+            result: if unequal == 0 { "equal".to_owned() } else { "not equal".to_owned() },
             finding: pass(unequal == 0),
         });
     }
@@ -200,59 +234,62 @@ impl Judged {
         }
     }
 
-    /// The gain and its interval: `+98.0 % [+97.9, +98.1]`.
+    /// The gain and its interval: `+97.969 % [+97.944, +97.993]`.
     pub fn gain_text(&self) -> String {
-        match (&self.gain, self.margin) {
-            (Ok(gain), Margin::Relative(margin))
-                if margin != 0.0 || self.comparison.relative_gain(0.95).is_ok() =>
-            {
-                let percent = |it: f64| signed(it * 100.0);
-                let (low, high) = (percent(gain.interval.lower), percent(gain.interval.upper));
-                format!("{} % [{low}, {high}]", percent(gain.value))
-            }
-            (Ok(gain), _) => {
-                let unit = self.comparison.unit;
-                let (low, high) = (signed(gain.interval.lower), signed(gain.interval.upper));
-                format!("{} {unit} [{low}, {high}]", signed(gain.value))
-            }
-            (Err(undefined), _) => undefined.to_string(),
+        match &self.gain {
+            Ok(gain) => gain_text(gain, self.counted, self.comparison.unit),
+            Err(undefined) => undefined.to_string(),
         }
     }
 
-    /// The finding in one sentence, with what would decide.
+    /// What was found of a claim or a guard, in a word.
+    pub fn finding_word(&self) -> &'static str {
+        match (self.kind, self.finding) {
+            (Kind::Hypothesis, Finding::Supported) => "supported",
+            (Kind::Hypothesis, Finding::Refuted) => "refuted",
+            (Kind::Guard, Finding::Supported) => "held",
+            (Kind::Guard, Finding::Refuted) => "violated",
+            (_, Finding::Undecided) => "undecided",
+        }
+    }
+
+    /// The finding in one sentence, and in another one what would decide.
     pub fn sentence(&self) -> String {
         let mut sentence = format!(
-            "{}: {} (gain {}, asked for {})",
+            "{} is {}: {}; its gain is {}, asked for is {}.",
             self.name(),
+            self.finding_word(),
             self.reason,
             self.gain_text(),
             self.threshold()
         );
         if let Some(outlook) = self.outlook {
-            let detectable = match self.margin {
-                Margin::Relative(_) => format!("{:.2} %", outlook.detectable * 100.0),
+            let detectable = match self.counted {
+                Margin::Relative(_) => format!("{} %", significant(outlook.detectable * 100.0, 3)),
                 Margin::Absolute(_) => {
-                    format!("{} {}", crate::vocab::significant(outlook.detectable, 3), self.comparison.unit)
+                    format!("{} {}", significant(outlook.detectable, 3), self.comparison.unit)
                 }
             };
-            sentence.push_str(&format!("; this n shows {detectable} beyond the margin with 80 % power"));
+            sentence.push_str(&format!(
+                " With this n, a true gain that lies {detectable} from the margin is decided with 80 % power; "
+            ));
             sentence.push_str(&match outlook.needed_n {
-                Some(n) => format!(", and {n} samples of each arm would decide"),
-                None => ", and no feasible n would decide a gain so close to the margin".to_owned(),
+                Some(n) => format!("if the gain is what it seems to be, {n} samples of each arm are needed."),
+                None => "the gain found lies so close to the margin that no feasible n decides.".to_owned(),
             });
         }
         sentence
     }
 }
 
-/// A number with its sign and as many digits as a reader can use.
-fn signed(value: f64) -> String {
-    let decimals = match value.abs() {
-        0.0..10.0 => 2,
-        10.0..1000.0 => 1,
-        _ => 0,
+/// A gain and its interval in the words of a reader.
+pub fn gain_text(gain: &Gain, counted: Margin, unit: Unit) -> String {
+    let (factor, unit) = match counted {
+        Margin::Relative(_) => (100.0, "%"),
+        Margin::Absolute(_) => (1.0, unit.name()),
     };
-    // The values near 100 % are those that readers compare most closely.
-    let decimals = if (90.0..100.0).contains(&value.abs()) { 3 } else { decimals };
-    format!("{value:+.decimals$}").replace('-', "−")
+    let [value, low, high] =
+        with_interval(gain.value * factor, gain.interval.lower * factor, gain.interval.upper * factor);
+    let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
+    format!("{value}{unit} [{low}, {high}]")
 }

@@ -1,11 +1,11 @@
 //! A decision as the store keeps it: a JSON document, and a row for each hypothesis and guard.
 
-use super::{Criterion, Decision, Judged, Kind, Outlook};
-use crate::analyse::{Analysis, Caveat, Undefined};
+use super::{Criterion, Decision, Judged, Kind, Outlook, Tested};
+use crate::analyse::{Analysis, Caveat, Comparison, Undefined};
 use crate::prereg::Prereg;
-use crate::stats::PValue;
+use crate::stats::{Interval, PValue};
 use crate::store::{StoredFinding, Subject};
-use crate::vocab::{Claim, Test};
+use crate::vocab::Margin;
 use serde_json::{Value, json};
 
 /// The whole decision as JSON. What does not exist is `null`, with its reason beside it.
@@ -29,8 +29,10 @@ pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Va
 }
 
 /// A row for each hypothesis and guard in each cell.
-pub fn findings(prereg: &Prereg, decision: &Decision) -> Vec<StoredFinding> {
-    decision.hypotheses.iter().chain(&decision.guards).map(|it| finding(prereg, it)).collect()
+///
+/// Like [`document`], of a registration; the rows need nothing of it that is not in the decision.
+pub fn findings(_prereg: &Prereg, decision: &Decision) -> Vec<StoredFinding> {
+    decision.hypotheses.iter().chain(&decision.guards).map(finding).collect()
 }
 
 fn criterion(it: &Criterion) -> Value {
@@ -43,51 +45,87 @@ fn caveat(it: &Caveat) -> Value {
 }
 
 fn judged(prereg: &Prereg, it: &Judged) -> Value {
-    let row = finding(prereg, it);
+    let row = finding(it);
     let undefined = |it: Option<&Undefined>| it.map(|it| it.0.clone());
+    let margin = |it: Margin| match it {
+        Margin::Relative(it) => json!({ "relative": it }),
+        Margin::Absolute(it) => json!({ "absolute": it }),
+    };
     json!({
         "id": it.id,
         "metric": row.metric,
+        "unit": it.comparison.unit.name(),
+        "better": it.comparison.better,
         "cell": row.cell,
         "treatment": row.treatment,
         "control": row.control,
         "claim": it.claim,
-        "margin": it.margin.value(),
+        "margin": margin(it.margin),
+        "counted": margin(it.counted),
+        "min_effect": it.min_effect,
         "finding": it.finding,
         "reason": it.reason,
         "n": [row.n_treatment, row.n_control],
         "mean": [row.mean_treatment, row.mean_control],
         "gain": row.gain,
-        "gain_interval": it.gain.as_ref().ok().map(|it| json!({
-            "low": it.interval.lower, "high": it.interval.upper, "level": it.interval.level,
-        })),
+        "gain_interval": it.gain.as_ref().ok().map(|it| interval(it.interval)),
         "gain_undefined": undefined(it.gain.as_ref().err()),
+        "method": it.method.code(),
         "statistic": row.statistic,
         "df": row.df,
-        "p": row.p_value,
-        "ln_p": row.ln_p,
-        "p_adjusted": row.p_adjusted,
-        "p_undefined": undefined(it.p.as_ref().err()),
-        "cohens_d": row.effect_size,
-        "cliffs_delta": it.comparison.statistics.as_ref().ok().map(|it| it.delta.delta),
+        "p": it.tested.as_ref().ok().map(|it| p_value(it.p)),
+        "p_adjusted": it.p_adjusted.as_ref().ok().map(|it| p_value(*it)),
+        "p_undefined": undefined(it.tested.as_ref().err()),
+        "statistics": statistics(&it.comparison, 1.0 - prereg.decision.alpha),
         "outlook": it.outlook.map(|Outlook { detectable, needed_n }| {
             json!({ "detectable": detectable, "needed_n": needed_n })
         }),
     })
 }
 
-fn finding(prereg: &Prereg, it: &Judged) -> StoredFinding {
+/// A p-value with its logarithm, which keeps its digits where p itself is below the smallest double.
+fn p_value(p: PValue) -> Value {
+    json!({ "p": p.value(), "ln_p": Some(p.ln()).filter(|it| it.is_finite()) })
+}
+
+fn interval(it: Interval) -> Value {
+    json!({ "low": it.lower, "high": it.upper, "level": it.level })
+}
+
+/// Every statistic of a comparison, whichever of them decides.
+fn statistics(comparison: &Comparison, level: f64) -> Value {
+    let Ok(it) = &comparison.statistics else { return Value::Null };
+    let welch = it
+        .welch
+        .test
+        .map(|test| json!({ "t": test.t, "df": test.df, "two_sided": p_value(test.p.two_sided) }));
+    let standardized = it.effect.standardized.as_ref();
+    json!({
+        "sd": [it.treatment.sd(), it.control.sd()],
+        "difference": it.welch.difference,
+        "difference_interval": it.welch.interval(level).ok().flatten().map(interval),
+        "standard_error": it.welch.standard_error,
+        "status": it.welch.status.code(),
+        "relative_gain": comparison.relative_gain(level).ok().map(|it| it.value),
+        "relative_gain_interval": comparison.relative_gain(level).ok().map(|it| interval(it.interval)),
+        "welch": welch,
+        "mann_whitney": {
+            "u": it.mann_whitney.u_treatment,
+            "method": it.mann_whitney.method.code(),
+            "two_sided": p_value(it.mann_whitney.p.two_sided),
+        },
+        "cohens_d": standardized.map(|it| it.cohens_d),
+        "cohens_d_interval": standardized.and_then(|it| it.bonett_interval(level).ok()).map(interval),
+        "cliffs_delta": it.delta.delta,
+        "cliffs_delta_interval": it.delta.newcombe_interval(level).ok().map(interval),
+    })
+}
+
+fn finding(it: &Judged) -> StoredFinding {
     let comparison = &it.comparison;
     let statistics = comparison.statistics.as_ref().ok();
-    let (gain, p) = (it.gain.as_ref().ok(), it.p.as_ref().ok());
-    // The statistic that belongs to the p-value; the tests of a margin have two of their own.
-    let test = match (it.claim, prereg.decision.test) {
-        (Claim::Superior, Test::Welch) => {
-            statistics.and_then(|it| it.welch.test).map(|it| (it.t, Some(it.df)))
-        }
-        (Claim::Superior, Test::MannWhitney) => statistics.map(|it| (it.mann_whitney.u_treatment, None)),
-        _ => None,
-    };
+    let (gain, tested) = (it.gain.as_ref().ok(), it.tested.as_ref().ok());
+    let p = tested.map(|it| it.p);
     // A sample has at most 100,000 numbers.
     let n = |it: Option<usize>| it.unwrap_or(0) as u32;
     StoredFinding {
@@ -108,10 +146,10 @@ fn finding(prereg: &Prereg, it: &Judged) -> StoredFinding {
         gain: gain.map(|it| it.value),
         gain_low: gain.map(|it| it.interval.lower),
         gain_high: gain.map(|it| it.interval.upper),
-        statistic: test.map(|(it, _)| it),
-        df: test.and_then(|(_, df)| df),
-        p_value: p.map(|it| it.value()),
-        ln_p: p.map(|it: &PValue| it.ln()).filter(|it| it.is_finite()),
+        statistic: tested.and_then(|it: &Tested| it.statistic),
+        df: tested.and_then(|it| it.df),
+        p_value: p.map(PValue::value),
+        ln_p: p.map(PValue::ln).filter(|it| it.is_finite()),
         p_adjusted: it.p_adjusted.as_ref().ok().map(|it| it.value()),
         effect_size: statistics.and_then(|it| it.cohens_d().ok()),
     }

@@ -9,20 +9,31 @@
 //! Over a family of m hypotheses, p-values are adjusted as registered, and intervals are made simultaneous:
 //! each has the level `1 - alpha / m` (Bonferroni, with Holm), `1 - alpha k / m` for the k hypotheses that
 //! pass (Benjamini and Yekutieli 2005, with Benjamini-Hochberg), or `1 - alpha` without correction. Intervals of
-//! one-sided claims have twice that alpha. Guards need no correction: all of them must hold.
+//! one-sided claims have twice that alpha. Guards need no correction: all of them must hold. Where p-value and
+//! interval disagree, as they can with a test of ranks, a step-down correction or other degrees of freedom,
+//! nothing is supported. A test of ranks that points in the other direction than the means supports nothing.
 //!
-//! Where neither arm varies there is no test; what is deterministic is shown and left undecided.
+//! Where neither arm varies there is no t. For bytes and counts that is a property of the work: the gain is a
+//! fact, its interval a point, and p the chance of the exact test of ranks that equal arms would be divided
+//! so, `2 / (n_t + n_c over n_t)` or half of it for one-sided claims, so that few samples decide nothing. The minimum
+//! effect is met by any difference. For times and rates it means that the clock is too coarse: undecided.
+//!
+//! A share of a control of zero does not exist. A margin of 0 % is then one of zero in the metric's unit, arms
+//! that are both always zero do not differ, and what got worse is refuted; the rest is undecided.
 
+mod claim;
 mod criterion;
 mod decision;
 mod document;
 mod judge;
+mod method;
 mod power;
 mod sham;
 
 pub use criterion::Criterion;
-pub use decision::{Decision, decide};
+pub use decision::{Decision, decide, gain_text};
 pub use document::{document, findings};
 pub use judge::{Judged, Kind};
+pub use method::{Method, Tested};
 pub use power::Outlook;
 pub use sham::ShamCheck;

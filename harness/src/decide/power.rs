@@ -1,6 +1,6 @@
-use crate::analyse::{Comparison, Gain};
-use crate::stats::Design;
-use crate::vocab::Margin;
+use crate::analyse::{Comparison, Gain, Statistics};
+use crate::stats::{Design, mann_whitney_smallest_p};
+use crate::vocab::{Claim, Margin, Test};
 
 /// The power that is planned with.
 const POWER: f64 = 0.8;
@@ -8,31 +8,62 @@ const POWER: f64 = 0.8;
 /// What an undecided comparison could have shown, and what would decide it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// The smallest gain beyond the margin that this n shows with 80 % power, counted as the margin is.
+    /// How far from the margin, counted as the gain is, a true gain must lie for this n to decide with 80 % power.
     pub detectable: f64,
     /// Samples of each arm that would decide with 80 % power, if gain and spread are what they seem to be.
     /// `None`: the gain lies on the margin, so no feasible n would.
     pub needed_n: Option<usize>,
 }
 
-/// The outlook of `comparison` at `alpha` against `threshold`, a gain counted as `margin` is.
-pub(super) fn outlook(
-    comparison: &Comparison,
-    gain: &Gain,
-    margin: Margin,
-    threshold: f64,
-    alpha: f64,
-    two_sided: bool,
-) -> Option<Outlook> {
+/// What is asked of a comparison.
+pub(super) struct Question {
+    pub(super) claim: Claim,
+    /// How gain and margin are counted.
+    pub(super) counted: Margin,
+    pub(super) margin: f64,
+    /// Of one interval of the family.
+    pub(super) alpha: f64,
+    pub(super) test: Test,
+}
+
+/// The outlook of `comparison`, whose gain is `gain`.
+pub(super) fn outlook(comparison: &Comparison, gain: &Gain, question: &Question) -> Option<Outlook> {
     let statistics = comparison.statistics.as_ref().ok()?;
     let (treatment, control) = (&statistics.treatment, &statistics.control);
-    let scale = match margin {
-        Margin::Relative(_) => control.mean().abs(),
-        Margin::Absolute(_) => 1.0,
+    // The limit of the claim, as a gain: for "no difference" the nearer of its two.
+    let threshold = match question.claim {
+        Claim::Superior => question.margin,
+        Claim::NonInferior => -question.margin,
+        Claim::Equivalent => question.margin.copysign(gain.value),
     };
-    let design = Design { sd_treatment: treatment.sd(), sd_control: control.sd(), alpha, two_sided };
-    Some(Outlook {
-        detectable: design.detectable(POWER, treatment.n(), control.n()).ok()? / scale,
-        needed_n: design.needed_n((gain.value - threshold) * scale, POWER).ok(),
-    })
+    // A relative limit is a multiple of the control's mean, and so is the control's part of the error.
+    let (scale, factor) = match question.counted {
+        Margin::Relative(_) => {
+            let mean = control.mean();
+            (mean.abs(), 1.0 + comparison.better.gain(threshold) * mean.signum())
+        }
+        Margin::Absolute(_) => (1.0, 1.0),
+    };
+    let design = Design {
+        sd_treatment: treatment.sd(),
+        sd_control: control.sd() * factor.abs(),
+        alpha: question.alpha,
+        two_sided: question.claim == Claim::Superior,
+    };
+    // Both of two one-sided tests must succeed.
+    let power = if question.claim == Claim::Equivalent { 0.5 * (1.0 + POWER) } else { POWER };
+    let least = least_n(statistics, question);
+    let detectable = design.detectable(power, treatment.n(), control.n()).ok()? / scale;
+    let needed = design.needed_n((gain.value - threshold) * scale, power).ok();
+    detectable.is_finite().then(|| Outlook { detectable, needed_n: needed.map(|n| n.max(least)) })
+}
+
+/// Fewer samples than this cannot decide: no fewer than there are, and as many as the exact test of ranks needs.
+fn least_n(statistics: &Statistics, question: &Question) -> usize {
+    let had = statistics.treatment.n().min(statistics.control.n());
+    let ranks = question.claim == Claim::Superior && question.test == Test::MannWhitney;
+    let possible = |n: &usize| {
+        !ranks || mann_whitney_smallest_p(*n, *n).is_ok_and(|smallest| smallest.value() < question.alpha)
+    };
+    (had + 1..).find(possible).unwrap_or(had + 1)
 }

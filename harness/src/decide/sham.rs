@@ -1,3 +1,4 @@
+use super::decision::gain_text;
 use crate::analyse::Comparison;
 use crate::prereg::Prereg;
 use crate::vocab::Margin;
@@ -32,22 +33,22 @@ pub(super) fn check(prereg: &Prereg, comparison: &Comparison) -> ShamCheck {
     // A baseline of zero has no share; then the difference itself must be compatible with zero.
     let gain = comparison
         .gain(Margin::Relative(noise), LEVEL)
-        .map(|it| (it, noise))
-        .or_else(|_| comparison.gain(Margin::Absolute(0.0), LEVEL).map(|it| (it, 0.0)));
+        .map(|it| (it, Margin::Relative(noise)))
+        .or_else(|_| comparison.gain(Margin::Absolute(0.0), LEVEL).map(|it| (it, Margin::Absolute(0.0))));
     let (passed, result) = match gain {
-        Ok((gain, margin)) => {
-            let interval = gain.interval;
+        Ok((gain, counted)) => {
+            let (interval, margin) = (gain.interval, counted.value());
             let inside = interval.lower >= -margin && interval.upper <= margin;
             let passed = interval.contains(0.0) || inside;
-            let (low, high) = (interval.lower * 100.0, interval.upper * 100.0);
-            let result = match (passed, margin) {
-                (_, 0.0) if passed => "does not differ".to_owned(),
-                (_, 0.0) => "differs".to_owned(),
-                _ => format!("differs by {low:+.2} to {high:+.2} % (99.9 % interval)"),
+            let gain = gain_text(&gain, counted, comparison.unit);
+            let result = match (passed, inside) {
+                (true, true) => format!("agrees within noise: gain {gain} at 99.9 %"),
+                (true, false) => format!("does not differ: gain {gain} at 99.9 %"),
+                (false, _) => format!("differs: gain {gain} at 99.9 %, expected zero or noise of {counted}"),
             };
             (passed, result)
         }
-        Err(undefined) => (true, undefined.to_string()),
+        Err(undefined) => (true, format!("cannot be compared: {undefined}")),
     };
     ShamCheck { decisive: decisive(prereg, comparison), comparison: comparison.clone(), passed, result }
 }

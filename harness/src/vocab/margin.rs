@@ -21,8 +21,8 @@ impl Margin {
 impl fmt::Display for Margin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Relative(it) => write!(f, "{} %", super::unit::plain(it * 100.0)),
-            Self::Absolute(it) => write!(f, "{}", super::unit::plain(*it)),
+            Self::Relative(it) => write!(f, "{} %", super::number::plain(it * 100.0)),
+            Self::Absolute(it) => write!(f, "{}", super::number::plain(*it)),
         }
     }
 }

@@ -7,6 +7,7 @@ mod cell;
 #[cfg(feature = "app")]
 mod digest;
 mod margin;
+mod number;
 mod scalar;
 mod unit;
 
@@ -14,9 +15,9 @@ pub use cell::Cell;
 #[cfg(feature = "app")]
 pub use digest::Digest;
 pub use margin::Margin;
-pub use scalar::Scalar;
 #[cfg(feature = "app")]
-pub(crate) use unit::significant;
+pub(crate) use number::{minus, significant, with_interval};
+pub use scalar::Scalar;
 pub use unit::{Unit, UnitKind, UnknownUnit};
 
 /// Declares a closed set with one spelling for each member.

@@ -1,3 +1,4 @@
+use super::number::significant;
 use std::fmt;
 
 /// What a unit measures; only units of one kind can be converted into each other.
@@ -145,44 +146,6 @@ impl fmt::Debug for Unit {
     }
 }
 
-/// `value` with `digits` significant digits: plain from 0.001 to 999,999, scientific beyond.
-pub(crate) fn significant(value: f64, digits: usize) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
-    let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
-    if (-3..6).contains(&exponent) {
-        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-        group(&format!("{value:.decimals$}"))
-    } else {
-        scientific
-    }
-}
-
-/// The shortest plain form of `value`: `5`, `0.5`, `12.25`.
-pub(super) fn plain(value: f64) -> String {
-    let rounded = (value * 1e9).round() / 1e9;
-    format!("{rounded}")
-}
-
-/// Commas between the thousands of a plain number.
-fn group(number: &str) -> String {
-    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
-    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(w, f)| (w, Some(f)));
-    let mut grouped = String::new();
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    match fraction {
-        Some(fraction) => format!("{sign}{grouped}.{fraction}"),
-        None => format!("{sign}{grouped}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,8 +169,5 @@ mod tests {
         assert_eq!(mib.show(0.25), "256.0 KiB");
         assert_eq!(mib.show(1467.0), "1.433 GiB");
         assert_eq!(Unit::parse("MB").unwrap().show(0.25), "250.0 kB");
-        assert_eq!(significant(12_345.678, 4), "12,346");
-        assert_eq!(significant(-1234.5, 4), "-1,234");
-        assert_eq!(significant(2.5e-7, 3), "2.50e-7");
     }
 }

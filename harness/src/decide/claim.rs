@@ -1,0 +1,179 @@
+//! What one comparison says of one claim: the rule of the table in the module above.
+
+use super::judge::Rule;
+use super::method::Method;
+use crate::analyse::{Comparison, Gain, Statistics, Undefined};
+use crate::prereg::Prereg;
+use crate::stats::{PValue, mann_whitney_smallest_p};
+use crate::vocab::{Claim, Finding, Test};
+
+/// All that a finding follows from.
+pub(super) struct Facts<'a> {
+    pub(super) prereg: &'a Prereg,
+    pub(super) rule: &'a Rule<'a>,
+    pub(super) comparison: &'a Comparison,
+    pub(super) method: Method,
+    pub(super) gain: &'a Result<Gain, Undefined>,
+    /// Adjusted for the family.
+    pub(super) p: &'a Result<PValue, Undefined>,
+    /// The alpha of one interval of the family.
+    pub(super) interval_alpha: f64,
+}
+
+/// A finding, why, and whether more samples could change it.
+pub(super) type Found = (Finding, String, bool);
+
+/// Judges a claim.
+pub(super) fn judge(facts: &Facts<'_>) -> Found {
+    let statistics = match &facts.comparison.statistics {
+        Ok(it) => it,
+        Err(undefined) => return (Finding::Undecided, format!("nothing can be said: {undefined}"), false),
+    };
+    if facts.method == Method::Constant
+        && facts.p.is_ok()
+        && let Some(found) = too_few_constants(facts, statistics)
+    {
+        return found;
+    }
+    let gain = match facts.gain {
+        Ok(gain) => gain,
+        Err(undefined) => {
+            return without_gain(facts, statistics)
+                .unwrap_or_else(|| (Finding::Undecided, format!("its gain is {undefined}"), false));
+        }
+    };
+    let p = match facts.p {
+        Ok(p) => *p,
+        Err(undefined) => return (Finding::Undecided, format!("its p-value is {undefined}"), false),
+    };
+    match facts.rule.claim {
+        Claim::Superior => superior(facts, statistics, gain, p),
+        Claim::NonInferior => non_inferior(facts, gain, p),
+        Claim::Equivalent => equivalent(facts, gain, p),
+    }
+}
+
+/// Arms that do not vary are taken for constants only if that many equal samples are no accident.
+fn too_few_constants(facts: &Facts<'_>, statistics: &Statistics) -> Option<Found> {
+    let (n, m) = (statistics.treatment.n(), statistics.control.n());
+    let smallest = mann_whitney_smallest_p(n, m).ok()?;
+    // One-sided claims have twice the alpha, as their intervals do.
+    let alpha = match facts.rule.claim {
+        Claim::Superior => facts.interval_alpha,
+        Claim::NonInferior | Claim::Equivalent => 2.0 * facts.interval_alpha,
+    };
+    (smallest.value() >= alpha).then(|| {
+        let reason = format!("neither arm varies, but {n} and {m} samples are too few to rely on that");
+        (Finding::Undecided, reason, true)
+    })
+}
+
+/// A share of a control that is zero, or cannot be told from zero, does not exist; that it got worse may still
+/// be plain.
+fn without_gain(facts: &Facts<'_>, statistics: &Statistics) -> Option<Found> {
+    let two_sided = facts.rule.claim == Claim::Superior;
+    let level = 1.0 - if two_sided { facts.interval_alpha } else { 2.0 * facts.interval_alpha };
+    let absolute = facts.comparison.absolute_gain(level).ok()?;
+    let always_zero = statistics.control.mean() == 0.0 && statistics.control.sd() == 0.0;
+    let worse = absolute.interval.upper < 0.0;
+    match facts.rule.claim {
+        Claim::Superior if worse => Some((Finding::Refuted, "it is significantly worse".to_owned(), false)),
+        Claim::NonInferior if worse && always_zero => Some((
+            Finding::Refuted,
+            "the control is always zero and the treatment is worse, which no share of zero allows".to_owned(),
+            false,
+        )),
+        Claim::Equivalent if always_zero && !absolute.interval.contains(0.0) => {
+            Some((Finding::Refuted, "the control is always zero and the treatment is not".to_owned(), false))
+        }
+        _ => None,
+    }
+}
+
+fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) -> Found {
+    let (margin, interval, alpha) = (facts.rule.margin.value(), gain.interval, facts.prereg.decision.alpha);
+    // The direction in which the registered test points; a test of ranks may contradict the means.
+    let direction = facts.comparison.better.gain(match facts.prereg.decision.test {
+        Test::MannWhitney => statistics.delta.delta,
+        Test::Welch | Test::PairedT | Test::Wilcoxon | Test::Bootstrap => statistics.welch.difference,
+    });
+    let constants_equal = facts.method == Method::Constant && gain.value <= margin;
+    if interval.upper < margin || constants_equal {
+        let reason = if margin == 0.0 && interval.upper < 0.0 {
+            "it is significantly worse"
+        } else if facts.method == Method::Constant {
+            "neither arm varies, and the gain is not above the margin"
+        } else {
+            "the whole interval of the gain lies below the margin"
+        };
+        return (Finding::Refuted, reason.to_owned(), false);
+    }
+    let significant = p.value() < alpha;
+    if significant && gain.value < 0.0 && direction < 0.0 {
+        return (Finding::Refuted, "it is significantly worse".to_owned(), false);
+    }
+    if !significant {
+        return (Finding::Undecided, not_significant(facts, statistics, p), true);
+    }
+    if gain.value * direction < 0.0 {
+        let reason = "the registered test of ranks and the means point in opposite directions";
+        return (Finding::Undecided, reason.to_owned(), false);
+    }
+    if interval.lower <= margin {
+        let reason = if margin == 0.0 {
+            "p is below α, but the interval of the gain reaches zero"
+        } else {
+            "the interval of the gain reaches the margin"
+        };
+        return (Finding::Undecided, reason.to_owned(), true);
+    }
+    match statistics.cohens_d() {
+        Ok(d) if d.abs() < facts.rule.min_effect => {
+            let reason = format!(
+                "|d| = {:.2} is below the registered minimum effect of {}, which more samples would not change",
+                d.abs(),
+                facts.rule.min_effect
+            );
+            (Finding::Undecided, reason, false)
+        }
+        // Arms that differ and do not vary are as far apart as can be.
+        _ => (Finding::Supported, "the whole interval of the gain lies above the margin".to_owned(), false),
+    }
+}
+
+fn not_significant(facts: &Facts<'_>, statistics: &Statistics, p: PValue) -> String {
+    let (n, m) = (statistics.treatment.n(), statistics.control.n());
+    let alpha = facts.prereg.decision.alpha;
+    if facts.prereg.decision.test == Test::MannWhitney
+        && let Ok(smallest) = mann_whitney_smallest_p(n, m)
+        && smallest.value() >= alpha
+    {
+        return format!(
+            "n is too small: with {n} and {m} samples, the smallest p that the exact Mann-Whitney test can give \
+             is {smallest}"
+        );
+    }
+    format!("a difference is not shown, since p = {p} is not below α = {alpha}")
+}
+
+fn non_inferior(facts: &Facts<'_>, gain: &Gain, p: PValue) -> Found {
+    let floor = -facts.rule.margin.value();
+    if gain.interval.upper < floor {
+        (Finding::Refuted, "it is worse by more than the margin".to_owned(), false)
+    } else if p.value() < facts.prereg.decision.alpha && gain.interval.lower > floor {
+        (Finding::Supported, "it is not worse by more than the margin".to_owned(), false)
+    } else {
+        (Finding::Undecided, "a loss beyond the margin cannot be excluded".to_owned(), true)
+    }
+}
+
+fn equivalent(facts: &Facts<'_>, gain: &Gain, p: PValue) -> Found {
+    let (margin, interval) = (facts.rule.margin.value(), gain.interval);
+    if interval.upper < -margin || interval.lower > margin {
+        (Finding::Refuted, "the difference is larger than the margin".to_owned(), false)
+    } else if p.value() < facts.prereg.decision.alpha && interval.lower > -margin && interval.upper < margin {
+        (Finding::Supported, "the difference is smaller than the margin".to_owned(), false)
+    } else {
+        (Finding::Undecided, "a difference beyond the margin cannot be excluded".to_owned(), true)
+    }
+}

@@ -1,0 +1,169 @@
+use super::judge::Rule;
+use crate::analyse::{Comparison, Statistics, Undefined};
+use crate::prereg::Prereg;
+use crate::stats::{
+    Equivalence, Limit, PValue, Status, equivalence_absolute_of_moments, equivalence_relative_of_moments,
+    mann_whitney_smallest_p,
+};
+use crate::vocab::{Claim, Direction, Margin, Test, UnitKind};
+use std::f64::consts::LN_2;
+use std::fmt;
+
+/// The test that gives the p-value of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Welch's t of any difference.
+    Welch,
+    /// Mann and Whitney's U of any difference.
+    MannWhitney,
+    /// Welch's t against the margin: one-sided, or two one-sided tests.
+    WelchMargin,
+    /// Neither arm varies: the chance that equal arms would be divided so, which only their sizes decide.
+    Constant,
+}
+
+impl Method {
+    /// A word for machines.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Welch => "welch",
+            Self::MannWhitney => "mann-whitney",
+            Self::WelchMargin => "welch-margin",
+            Self::Constant => "constant",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Welch => "Welch",
+            Self::MannWhitney => "Mann-Whitney",
+            Self::WelchMargin => "Welch, against the margin",
+            Self::Constant => "exact, of constants",
+        })
+    }
+}
+
+/// A p-value with the statistic and the degrees of freedom that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tested {
+    /// The p-value, of this claim alone.
+    pub p: PValue,
+    /// t or U; none of constants.
+    pub statistic: Option<f64>,
+    /// Degrees of freedom of a t.
+    pub df: Option<f64>,
+}
+
+impl Tested {
+    fn new(p: PValue, statistic: Option<f64>, df: Option<f64>) -> Self {
+        Self { p, statistic, df }
+    }
+}
+
+/// Which test the claim is decided by.
+pub(super) fn method(prereg: &Prereg, rule: &Rule<'_>, comparison: &Comparison) -> Method {
+    let constant = comparison.statistics.as_ref().is_ok_and(constant);
+    match (constant, rule.claim, prereg.decision.test) {
+        (true, ..) => Method::Constant,
+        (false, Claim::Superior, Test::MannWhitney) => Method::MannWhitney,
+        (false, Claim::Superior, _) => Method::Welch,
+        (false, Claim::NonInferior | Claim::Equivalent, _) => Method::WelchMargin,
+    }
+}
+
+/// The margin as the gain is counted at `level`.
+///
+/// A share of a control of zero does not exist. Whether there is any gain can still be said, and that there is none
+/// where no sample differs from another.
+pub(super) fn counted(rule: &Rule<'_>, comparison: &Comparison, level: f64) -> Margin {
+    let equal = |it: &Statistics| constant(it) && it.welch.difference == 0.0;
+    match rule.margin {
+        Margin::Relative(margin)
+            if (margin == 0.0 || comparison.statistics.as_ref().is_ok_and(equal))
+                && comparison.relative_gain(level).is_err() =>
+        {
+            Margin::Absolute(margin)
+        }
+        margin => margin,
+    }
+}
+
+fn constant(statistics: &Statistics) -> bool {
+    statistics.welch.status == Status::ZeroVarianceBoth
+}
+
+/// The test of the claim: of any difference for superiority, of "within the margin" otherwise.
+pub(super) fn test(
+    prereg: &Prereg,
+    rule: &Rule<'_>,
+    comparison: &Comparison,
+    method: Method,
+) -> Result<Tested, Undefined> {
+    let statistics = comparison.statistics.as_ref().map_err(Clone::clone)?;
+    let no_spread = || Undefined("neither arm varies".to_owned());
+    match method {
+        Method::MannWhitney => {
+            let it = &statistics.mann_whitney;
+            Ok(Tested::new(it.p.two_sided, Some(it.u_treatment), None))
+        }
+        Method::Welch => match prereg.decision.test {
+            Test::Welch => statistics
+                .welch
+                .test
+                .map(|it| Tested::new(it.p.two_sided, Some(it.t), Some(it.df)))
+                .ok_or_else(no_spread),
+            // The parser refuses what is not available yet.
+            other => Err(Undefined(format!("test `{other}` is not available"))),
+        },
+        Method::WelchMargin => {
+            let tests = equivalence(rule, comparison)?.tests.ok_or_else(no_spread)?;
+            let of = |it: Limit| Tested::new(it.within, Some(it.t), Some(it.df));
+            let (below, above) = (of(tests.below), of(tests.above));
+            Ok(match (rule.claim, comparison.better) {
+                (Claim::NonInferior, Direction::Lower) => above,
+                (Claim::NonInferior, Direction::Higher) => below,
+                _ if below.p > above.p => below,
+                _ => above,
+            })
+        }
+        Method::Constant => of_constants(rule, comparison, statistics),
+    }
+}
+
+/// The test of arms that do not vary, by the exact distribution of ranks: under the null hypothesis every
+/// division of the samples among the arms is as likely as the one that separates them.
+fn of_constants(
+    rule: &Rule<'_>,
+    comparison: &Comparison,
+    statistics: &Statistics,
+) -> Result<Tested, Undefined> {
+    match comparison.unit.kind() {
+        UnitKind::Bytes | UnitKind::Count => {}
+        // No time is constant: what does not vary is the clock.
+        UnitKind::Time | UnitKind::Rate => {
+            return Err(Undefined("neither arm varies, so the clock is too coarse for this metric".into()));
+        }
+    }
+    let two_sided = mann_whitney_smallest_p(statistics.treatment.n(), statistics.control.n())?;
+    let one_sided = PValue::from_ln(two_sided.ln() - LN_2)?;
+    let gain = comparison.gain(counted(rule, comparison, 0.5), 0.5).map(|it| it.value);
+    let margin = rule.margin.value();
+    let p = match rule.claim {
+        Claim::Superior if statistics.welch.difference != 0.0 => Some(two_sided),
+        Claim::NonInferior if gain.clone()? > -margin => Some(one_sided),
+        Claim::Equivalent if gain.clone()?.abs() < margin => Some(one_sided),
+        _ => None,
+    };
+    Ok(Tested::new(p.unwrap_or(PValue::ONE), None, None))
+}
+
+fn equivalence(rule: &Rule<'_>, comparison: &Comparison) -> Result<Equivalence, Undefined> {
+    let statistics = comparison.statistics.as_ref().map_err(Clone::clone)?;
+    let (treatment, control) = (&statistics.treatment, &statistics.control);
+    Ok(match rule.margin {
+        Margin::Relative(margin) => equivalence_relative_of_moments(treatment, control, margin)?,
+        Margin::Absolute(margin) => equivalence_absolute_of_moments(treatment, control, margin)?,
+    })
+}

@@ -9,12 +9,16 @@
 //! what it is: first `evidence` (the version of this format, 1), then `run`, `arm`, `cell`, `event`, `samples`
 //! (with the SHA-256 of the values' big-endian bytes) and `verdict`, last `end` with the number of lines before
 //! it. Numbers are in the shortest form that reads back to the same bits. The same run gives the same bytes.
+//! `schemas/evidence.schema.json` describes lines and registrations.
+//!
+//! A file says of itself what it is: its name, its folder and its text must agree. Reading needs bounded memory,
+//! whatever a file claims to hold.
 
 use crate::store::{
     CellArm, Event, Registration, Run, RunArm, RunData, SampleSet, StoredFinding, StoredVerdict,
 };
 use crate::vocab::Digest;
-use flate2::{Compression, GzBuilder, read::GzDecoder};
+use flate2::{Compression, GzBuilder, bufread::GzDecoder};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File};
@@ -26,6 +30,10 @@ use uuid::Uuid;
 const VERSION: u32 = 1;
 /// The longest line that is read: 32,768 samples take less than 2 MiB.
 const LINE_MAX: u64 = 16 << 20;
+/// The longest text of a run that is written and read: some millions of samples.
+const TEXT_MAX: u64 = 256 << 20;
+/// The longest registration that is read.
+const REGISTRATION_MAX: u64 = 16 << 20;
 
 /// A run with its verdicts, as it travels.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,8 +115,7 @@ pub fn folder(root: &Path, experiment: &str) -> PathBuf {
 
 /// Writes a registration, unless it is there, and returns its path.
 pub fn write_registration(root: &Path, registration: &Registration) -> Result<PathBuf, EvidenceError> {
-    let path =
-        folder(root, &registration.experiment).join(format!("registration-{}.json", registration.version));
+    let path = folder(root, &registration.experiment).join(registration_name(registration));
     let mut text = serde_json::to_string_pretty(registration).map_err(|it| invalid(&path, 1, it))?;
     text.push('\n');
     replace(&path, text.as_bytes())?;
@@ -118,7 +125,7 @@ pub fn write_registration(root: &Path, registration: &Registration) -> Result<Pa
 /// Writes a run and returns its path.
 pub fn write_run(root: &Path, evidence: &Evidence) -> Result<PathBuf, EvidenceError> {
     let run = &evidence.data.run;
-    let path = folder(root, &run.experiment).join(format!("run-{}.ndjson.gz", run.id));
+    let path = folder(root, &run.experiment).join(run_name(run.id));
     let bytes = encode(evidence).map_err(|it| io_error("write", &path)(it))?;
     replace(&path, &bytes)?;
     Ok(path)
@@ -128,9 +135,12 @@ pub fn write_run(root: &Path, evidence: &Evidence) -> Result<PathBuf, EvidenceEr
 pub fn registrations(root: &Path) -> Result<Vec<(PathBuf, Registration)>, EvidenceError> {
     let mut all = Vec::new();
     for path in files(root, "registration-", ".json")? {
-        let text = fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        let file = File::open(&path).map_err(io_error("open", &path))?;
+        let mut bytes = Vec::new();
+        file.take(REGISTRATION_MAX).read_to_end(&mut bytes).map_err(io_error("read", &path))?;
         let registration: Registration =
-            serde_json::from_str(&text).map_err(|it| invalid(&path, it.line(), it))?;
+            serde_json::from_slice(&bytes).map_err(|it| invalid(&path, it.line().max(1), it))?;
+        named(&path, &registration.experiment, &registration_name(&registration))?;
         if Digest::of(&registration.canonical) != registration.digest {
             return Err(invalid(&path, 1, "the registration's text does not have the digest it names"));
         }
@@ -145,7 +155,7 @@ pub fn runs(root: &Path) -> Result<Vec<(Uuid, PathBuf)>, EvidenceError> {
     let mut all = Vec::new();
     for path in files(root, "run-", ".ndjson.gz")? {
         let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
-        let id = name.trim_start_matches("run-").trim_end_matches(".ndjson.gz");
+        let id = name.strip_prefix("run-").and_then(|it| it.strip_suffix(".ndjson.gz")).unwrap_or_default();
         let id =
             Uuid::parse_str(id).map_err(|it| invalid(&path, 1, format!("its name holds no run id: {it}")))?;
         all.push((id, path));
@@ -153,10 +163,36 @@ pub fn runs(root: &Path) -> Result<Vec<(Uuid, PathBuf)>, EvidenceError> {
     Ok(all)
 }
 
-/// Reads a run.
+/// Reads a run. Its name and its folder must be those of the run inside.
 pub fn read_run(path: &Path) -> Result<Evidence, EvidenceError> {
     let file = File::open(path).map_err(io_error("open", path))?;
-    decode(BufReader::new(GzDecoder::new(BufReader::new(file))), path)
+    let mut gzip = GzDecoder::new(BufReader::new(file));
+    let (evidence, lines) = decode(BufReader::new((&mut gzip).take(TEXT_MAX + 1)), path)?;
+    let rest = gzip.get_mut().fill_buf().map_err(io_error("read", path))?;
+    if !rest.is_empty() {
+        return Err(invalid(path, lines, "something follows its end"));
+    }
+    named(path, &evidence.data.run.experiment, &run_name(evidence.data.run.id))?;
+    Ok(evidence)
+}
+
+fn run_name(id: Uuid) -> String {
+    format!("run-{id}.ndjson.gz")
+}
+
+fn registration_name(registration: &Registration) -> String {
+    format!("registration-{}.json", registration.version)
+}
+
+/// Whether a file lies where it belongs by what it holds.
+fn named(path: &Path, experiment: &str, name: &str) -> Result<(), EvidenceError> {
+    let part =
+        |it: Option<&std::ffi::OsStr>| it.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let (folder, file) = (part(path.parent().and_then(Path::file_name)), part(path.file_name()));
+    if folder != experiment || file != name {
+        return Err(invalid(path, 1, format!("it holds what belongs to `{experiment}/{name}`")));
+    }
+    Ok(())
 }
 
 fn encode(evidence: &Evidence) -> io::Result<Vec<u8>> {
@@ -176,36 +212,49 @@ fn encode(evidence: &Evidence) -> io::Result<Vec<u8>> {
     );
     lines.push(Line::End(lines.len()));
     let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+    let mut length = 0;
     for line in &lines {
-        serde_json::to_writer(&mut gzip, line)?;
-        gzip.write_all(b"\n")?;
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        length += text.len() as u64;
+        if text.len() as u64 > LINE_MAX || length > TEXT_MAX {
+            return Err(io::Error::other(format!(
+                "the run is too large: more than {TEXT_MAX} bytes of text"
+            )));
+        }
+        gzip.write_all(&text)?;
     }
     gzip.finish()
 }
 
-fn decode(mut reader: impl BufRead, path: &Path) -> Result<Evidence, EvidenceError> {
-    let mut run = None;
+/// The evidence, and the number of its lines.
+fn decode(mut reader: impl BufRead, path: &Path) -> Result<(Evidence, usize), EvidenceError> {
+    let mut run: Option<Run> = None;
     let (mut arms, mut cells, mut events, mut sets, mut verdicts) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut text = String::new();
-    for number in 1.. {
-        text.clear();
-        let read = (&mut reader).take(LINE_MAX).read_line(&mut text);
-        if read.map_err(|it| invalid(path, number, it))? == 0 {
+    let mut text = Vec::new();
+    let mut length = 0;
+    let mut number = 0;
+    loop {
+        number += 1;
+        let read = next_line(&mut reader, &mut text, path, number)?;
+        length += read;
+        if read == 0 {
             return Err(invalid(path, number, "it ends before its last line"));
         }
-        let line: Line = serde_json::from_str(&text).map_err(|it| invalid(path, number, it))?;
+        if length > TEXT_MAX {
+            return Err(invalid(path, number, format!("it has more than {TEXT_MAX} bytes of text")));
+        }
+        let line: Line = serde_json::from_slice(&text).map_err(|it| invalid(path, number, it))?;
         match (number, line) {
             (1, Line::Evidence(VERSION)) => {}
             (1, Line::Evidence(version)) => {
-                return Err(invalid(
-                    path,
-                    1,
-                    format!("it has format {version}, this harness knows {VERSION}"),
-                ));
+                let problem = format!("it has format {version}, this harness knows {VERSION}");
+                return Err(invalid(path, 1, problem));
             }
             (1, _) => return Err(invalid(path, 1, "the version of the format is missing")),
-            (_, Line::Run(it)) => run = Some(it),
+            (_, Line::Run(it)) if run.is_none() => run = Some(it),
+            (_, Line::Run(_)) => return Err(invalid(path, number, "a second run stands here")),
             (_, Line::Arm(it)) => arms.push(it),
             (_, Line::Cell(it)) => cells.push(it),
             (_, Line::Event(it)) => events.push(it),
@@ -215,7 +264,12 @@ fn decode(mut reader: impl BufRead, path: &Path) -> Result<Evidence, EvidenceErr
                 }
                 sets.push(set);
             }
-            (_, Line::Verdict { verdict, findings }) => verdicts.push((verdict, findings)),
+            (_, Line::Verdict { verdict, findings }) => {
+                if run.as_ref().is_none_or(|it| it.id != verdict.run) {
+                    return Err(invalid(path, number, format!("the verdict is of run {}", verdict.run)));
+                }
+                verdicts.push((verdict, findings));
+            }
             (_, Line::End(lines)) if lines + 1 == number => break,
             (_, Line::End(lines)) => {
                 return Err(invalid(path, number, format!("it should have {lines} lines before this")));
@@ -223,8 +277,43 @@ fn decode(mut reader: impl BufRead, path: &Path) -> Result<Evidence, EvidenceErr
             (_, Line::Evidence(_)) => return Err(invalid(path, number, "the version stands here again")),
         }
     }
-    let run = run.ok_or_else(|| invalid(path, 1, "there is no run in it"))?;
-    Ok(Evidence { data: RunData { run, arms, cells, events, sets }, verdicts })
+    // Only at its end does gzip say whether all was as it was written.
+    if next_line(&mut reader, &mut text, path, number + 1)? > 0 {
+        return Err(invalid(path, number + 1, "a line follows its end"));
+    }
+    let run = run.ok_or_else(|| invalid(path, number, "there is no run in it"))?;
+    if let Some(set) = twice(&sets) {
+        let problem = format!("samples of `{}` in arm `{}` are there twice", set.metric, set.arm);
+        return Err(invalid(path, number, problem));
+    }
+    Ok((Evidence { data: RunData { run, arms, cells, events, sets }, verdicts }, number))
+}
+
+/// Reads a line into `text` and returns its length; 0 at the end.
+fn next_line(
+    reader: &mut impl BufRead,
+    text: &mut Vec<u8>,
+    path: &Path,
+    number: usize,
+) -> Result<u64, EvidenceError> {
+    text.clear();
+    let read =
+        reader.take(LINE_MAX + 1).read_until(b'\n', text).map_err(|it| invalid(path, number, it))? as u64;
+    if read > LINE_MAX {
+        return Err(invalid(path, number, format!("the line has more than {LINE_MAX} bytes")));
+    }
+    Ok(read)
+}
+
+/// A set that has a block which another set of the same samples has too.
+fn twice(sets: &[SampleSet]) -> Option<&SampleSet> {
+    let key = |it: &SampleSet| (it.metric.clone(), it.cell.clone(), it.arm.clone(), it.warmup);
+    let mut sorted: Vec<&SampleSet> = sets.iter().collect();
+    sorted.sort_by_cached_key(|it| (key(it), it.first_block));
+    let end = |it: &SampleSet| u64::from(it.first_block) + it.values.len() as u64;
+    let overlap =
+        |pair: &&[&SampleSet]| key(pair[0]) == key(pair[1]) && end(pair[0]) > u64::from(pair[1].first_block);
+    sorted.windows(2).find(overlap).map(|pair| pair[1])
 }
 
 /// Files of all experiments whose names begin and end so, sorted.

@@ -6,7 +6,7 @@ use crate::analyse::{Analysis, Gain, Statistics};
 use crate::prereg::Prereg;
 use crate::store::{RunData, SampleSet};
 use crate::vocab::{
-    Claim, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant, with_interval,
+    Claim, Correction, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant, with_interval,
 };
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
     let sham: Vec<ShamCheck> = analysis.sham.iter().map(|it| sham::check(prereg, it)).collect();
     let invalid = invalidity(prereg, run, analysis, &sham);
     let mut criteria: Vec<Criterion> =
-        hypotheses.iter().chain(&guards).flat_map(|it| criteria(prereg, it)).collect();
+        hypotheses.iter().chain(&guards).flat_map(|it| criteria(prereg, it, hypotheses.len())).collect();
     criteria.extend(integrity(prereg, analysis, &sham, run));
     let all = || hypotheses.iter().chain(&guards);
     let refuted: Vec<String> =
@@ -58,7 +58,7 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
 /// Why the run cannot be trusted; empty if it can.
 fn invalidity(prereg: &Prereg, run: &RunData, analysis: &Analysis, sham: &[ShamCheck]) -> Vec<String> {
     let mut reasons = Vec::new();
-    if let Some(event) = run.events.last()
+    if let Some(event) = run.events.iter().max_by_key(|it| it.seq)
         && event.state == RunState::Failed
     {
         let reason = event.detail.as_ref().and_then(|it| it.get("reason")).and_then(|it| it.as_str());
@@ -116,7 +116,7 @@ fn wrong_units(prereg: &Prereg, run: &RunData) -> Vec<String> {
         .collect()
 }
 
-fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
+fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
     let name = judged.name();
     let part = |ok: Option<bool>| match ok {
         Some(true) => Finding::Supported,
@@ -141,8 +141,10 @@ fn criteria(prereg: &Prereg, judged: &Judged) -> Vec<Criterion> {
     let mut criteria = vec![gain];
     let alpha = prereg.decision.alpha;
     let p = judged.p_adjusted.as_ref().ok();
+    let alone = judged.kind == Kind::Guard || family == 1 || prereg.decision.correction == Correction::None;
+    let adjusted = if alone { "" } else { "adjusted " };
     criteria.push(Criterion {
-        name: format!("{name}: p ({})", judged.method),
+        name: format!("{name}: {adjusted}p ({})", judged.method),
         threshold: format!("< {alpha}"),
         result: match &judged.p_adjusted {
             Ok(p) => minus(p.to_string()),
@@ -265,7 +267,9 @@ impl Judged {
         );
         if let Some(outlook) = self.outlook {
             let detectable = match self.counted {
-                Margin::Relative(_) => format!("{} %", significant(outlook.detectable * 100.0, 3)),
+                Margin::Relative(_) => {
+                    format!("{} percentage points", significant(outlook.detectable * 100.0, 3))
+                }
                 Margin::Absolute(_) => {
                     format!("{} {}", significant(outlook.detectable, 3), self.comparison.unit)
                 }

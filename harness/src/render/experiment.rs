@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub struct Experiment {
     /// Every version of its registration, the first one first; at least one.
     pub versions: Vec<(Registration, Prereg)>,
-    /// Every run, in order of its beginning.
+    /// Every run, in any order.
     pub runs: Vec<RecordedRun>,
     /// What was written about it afterwards.
     pub notes: Option<String>,
@@ -35,7 +35,7 @@ impl RecordedRun {
         let analysis = analyse(prereg, &data);
         let decision = decide(prereg, &data, &analysis);
         // A run is stored together with its first event.
-        let state = data.events.last().map_or(RunState::Running, |it| it.state);
+        let state = data.events.iter().max_by_key(|it| it.seq).map_or(RunState::Running, |it| it.state);
         Self { data, state, analysis, decision }
     }
 
@@ -56,12 +56,33 @@ impl Experiment {
         &self.versions[self.versions.len() - 1].0
     }
 
+    /// Every run, in order of its beginning.
+    pub fn in_order(&self) -> Vec<&RecordedRun> {
+        let mut runs: Vec<&RecordedRun> = self.runs.iter().collect();
+        runs.sort_by_key(|it| (it.data.run.started_at, it.data.run.id));
+        runs
+    }
+
     /// The run that decides: the first complete one of the newest version that is not INVALID; while there is
     /// none, the first INVALID one.
     pub fn deciding(&self) -> Option<&RecordedRun> {
         let version = self.registration().version;
-        let of_version = || self.runs.iter().filter(|it| it.data.run.version == version && it.is_over());
-        of_version().find(|it| it.decision.verdict != Verdict::Invalid).or_else(|| of_version().next())
+        let mut over = self.in_order();
+        over.retain(|it| it.data.run.version == version && it.is_over());
+        let valid = over.iter().find(|it| it.decision.verdict != Verdict::Invalid);
+        valid.or(over.first()).copied()
+    }
+
+    /// Runs of the deciding run's version that are INVALID, though it is not.
+    pub fn set_aside(&self) -> usize {
+        let Some(deciding) = self.deciding() else { return 0 };
+        let invalid = |it: &&RecordedRun| {
+            it.data.run.version == deciding.data.run.version
+                && it.data.run.id != deciding.data.run.id
+                && it.is_over()
+                && it.decision.verdict == Verdict::Invalid
+        };
+        self.runs.iter().filter(invalid).count()
     }
 
     /// The verdict of the deciding run.

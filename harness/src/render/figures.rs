@@ -7,6 +7,7 @@ use super::tables::label;
 use crate::decide::{Judged, Kind};
 use crate::prereg::{Metric, Prereg};
 use crate::stats;
+use crate::store::SampleSet;
 use crate::vocab::{Claim, Margin, Verdict};
 
 /// A plot, drawn.
@@ -128,12 +129,12 @@ fn gains(prereg: &Prereg, run: &RecordedRun) -> Option<Gains> {
 
 fn samples(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Samples {
     let values = |cell: &str, arm: &str, warmup: bool| -> Vec<f64> {
-        run.data
-            .sets
-            .iter()
-            .filter(|it| it.metric == metric.name && it.cell == cell && it.arm == arm && it.warmup == warmup)
-            .flat_map(|it| it.values.iter().copied())
-            .collect()
+        let wanted = |it: &&SampleSet| {
+            it.metric == metric.name && it.cell == cell && it.arm == arm && it.warmup == warmup
+        };
+        let mut sets: Vec<&SampleSet> = run.data.sets.iter().filter(wanted).collect();
+        sets.sort_by_key(|it| it.first_block);
+        sets.into_iter().flat_map(|it| it.values.iter().copied()).collect()
     };
     let arm = |cell: &str, it: &crate::prereg::Arm| {
         let samples = values(cell, &it.name, false);

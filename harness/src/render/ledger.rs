@@ -43,7 +43,7 @@ fn write_page(
 fn summary(experiments: &[Experiment]) -> Table {
     let mut table = Table::new([
         ("experiment", Align::Left),
-        ("question", Align::Left),
+        ("about", Align::Left),
         ("verdict", Align::Left),
         ("first hypothesis", Align::Left),
         ("gain", Align::Left),

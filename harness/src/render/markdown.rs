@@ -181,6 +181,43 @@ fn hidden(c: char) -> bool {
         || matches!(c, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }
 
+/// Markdown of several lines that cannot reach beyond its own end: tags are shown instead of obeyed, and a block of
+/// code that stays open is closed.
+pub fn contained(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len() + 8);
+    let mut fence: Option<String> = None;
+    for (i, line) in markdown.lines().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let marks = |it: char| line.trim_start().chars().take_while(|c| *c == it).collect::<String>();
+        let mark = [marks('`'), marks('~')].into_iter().find(|it| it.len() >= 3);
+        let bare = |mark: &str| line.trim().len() == mark.len();
+        match (&fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if mark.starts_with(open.as_str()) && bare(&mark) => fence = None,
+            (None, None) => {
+                // Between backticks, a tag is none.
+                let spans: Vec<&str> = line.split('`').collect();
+                let last = spans.len() - 1;
+                let spans = spans.iter().enumerate().map(|(i, it)| match i % 2 == 1 && i < last {
+                    true => (*it).to_owned(),
+                    false => it.replace('<', "&lt;"),
+                });
+                out.push_str(&spans.collect::<Vec<_>>().join("`"));
+                continue;
+            }
+            (Some(_), _) => {}
+        }
+        out.push_str(line);
+    }
+    if let Some(fence) = fence {
+        out.push('\n');
+        out.push_str(&fence);
+    }
+    out
+}
+
 /// `text` in the font of programs.
 pub fn code(text: &str) -> Inline {
     let plain =
@@ -363,6 +400,14 @@ mod tests {
         }
         assert_eq!(safe_file_name("open-time"), "open-time");
         assert_eq!(safe_file_name("-0.5"), "0.5-1b07b0cffa0b");
+    }
+
+    #[test]
+    fn what_is_contained_stays_inside() {
+        assert_eq!(contained("a <b> `x < y` <!-- c"), "a &lt;b> `x < y` &lt;!-- c");
+        assert_eq!(contained("`open <b>"), "`open &lt;b>");
+        assert_eq!(contained("```\n<b>"), "```\n<b>\n```");
+        assert_eq!(contained("````md\n```\n<b>\n````\n<i>"), "````md\n```\n<b>\n````\n&lt;i>");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
-use super::markdown::{Align, Inline, Table, code, escape, image};
+use super::markdown::{Align, Inline, Table, code, contained, escape, image, link};
 use super::tables;
-use crate::prereg::{Launch, Prereg};
+use crate::prereg::{Hypothesis, Launch, Prereg};
 use crate::store::Git;
-use crate::vocab::{Order, Process, RunState, Scalar, Verdict};
+use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
 use std::fmt::{self, Write};
 
 pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figure]) -> fmt::Result {
@@ -40,12 +40,13 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
     }
     design(page, prereg)?;
     if let Some(run) = experiment.deciding() {
-        environment(page, run)?;
+        environment(page, prereg, run)?;
     }
     registrations(page, experiment)?;
     runs(page, experiment)?;
+    reproduce(page, experiment)?;
     if let Some(notes) = &experiment.notes {
-        writeln!(page, "### Notes, written after the data\n\n{}\n", notes.trim())?;
+        writeln!(page, "### Notes, written after the data\n\n{}\n", contained(notes.trim()))?;
     }
     Ok(())
 }
@@ -72,7 +73,14 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
     let (prereg, decision) = (experiment.prereg(), &run.decision);
     writeln!(page, "### Verdict: {}\n", tables::label(prereg, decision.verdict))?;
     match decision.verdict {
-        Verdict::Accept => writeln!(page, "Every hypothesis is supported and every guard held.\n")?,
+        Verdict::Accept => {
+            let all = match (decision.hypotheses.is_empty(), decision.guards.is_empty()) {
+                (false, false) => "Every hypothesis is supported and every guard held.",
+                (false, true) => "Every hypothesis is supported; nothing else is guarded.",
+                (true, _) => "Every guard held; no gain is claimed.",
+            };
+            writeln!(page, "{all}\n")?;
+        }
         Verdict::Recorded => writeln!(page, "Nothing is claimed; the samples are on record.\n")?,
         Verdict::Reject | Verdict::Inconclusive | Verdict::Invalid => {
             for reason in &decision.reasons {
@@ -82,11 +90,20 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
         }
     }
     writeln!(page, "{}", tables::criteria(decision))?;
-    let others = experiment.replications();
-    if others.1 > 0 {
-        writeln!(page, "Replicated {}.\n", replicated(experiment))?;
+    let (agreeing, later, hosts) = experiment.replications();
+    if later > 0 {
+        let s = if later == 1 { "" } else { "s" };
+        let on = if hosts == 1 { "one host".to_owned() } else { format!("{hosts} hosts") };
+        writeln!(
+            page,
+            "Replicated: {agreeing} of {later} later run{s} gave the same verdict; on {on} in all.\n"
+        )?;
     }
-    Ok(())
+    match experiment.set_aside() {
+        0 => Ok(()),
+        1 => writeln!(page, "1 other run of this registration is INVALID; it is listed below.\n"),
+        n => writeln!(page, "{n} other runs of this registration are INVALID; they are listed below.\n"),
+    }
 }
 
 fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: &[Figure]) -> fmt::Result {
@@ -143,7 +160,7 @@ fn caveats(page: &mut String, run: &RecordedRun) -> fmt::Result {
         .collect();
     writeln!(page, "### Caveats\n")?;
     if caveats.is_empty() {
-        return writeln!(page, "None was found.\n");
+        return writeln!(page, "No check found anything.\n");
     }
     for caveat in caveats {
         writeln!(page, "- {}", Inline::from(caveat))?;
@@ -163,18 +180,21 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         Process::PerArm => "one worker process for each arm of a cell",
         Process::PerBlock => "a fresh worker process for every sample",
     };
+    let warmups = match design.warmups {
+        0 => "without warm-ups".to_owned(),
+        1 => "after 1 warm-up".to_owned(),
+        n => format!("after {n} warm-ups"),
+    };
+    let clock = match design.clock {
+        Clock::Wall => "wall clock",
+        Clock::ThreadCpu => "CPU time of the thread",
+    };
     writeln!(
         page,
-        "{} samples of each arm and cell after {} warm-ups, {order}; {process}; timed by {} clock; seed {}. \
-         Family: {} at α = {}, correction {}; guards at α = {} each.\n",
+        "{} samples of each arm and cell, {warmups}; {order}; {process}; timed by {clock}; seed {}.{}\n",
         design.samples,
-        design.warmups,
-        design.clock,
         design.seed,
-        prereg.decision.test,
-        prereg.decision.alpha,
-        prereg.decision.correction,
-        prereg.decision.alpha,
+        rule(prereg),
     )?;
     let mut table = Table::new([("arm", Align::Left), ("role", Align::Left), ("parameters", Align::Left)]);
     for arm in &prereg.arms {
@@ -203,24 +223,54 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
     )
 }
 
-fn environment(page: &mut String, run: &RecordedRun) -> fmt::Result {
+/// How hypotheses and guards are decided, in sentences.
+fn rule(prereg: &Prereg) -> String {
+    let decision = &prereg.decision;
+    let mut text = String::new();
+    let cells = prereg.cells();
+    let tests = |it: &Hypothesis| cells.iter().filter(|cell| cell.matches(&it.condition)).count();
+    let family: usize = prereg.hypotheses.iter().map(tests).sum();
+    if family > 0 {
+        let test = match decision.test {
+            Test::Welch => "Welch's t",
+            Test::MannWhitney => "Mann and Whitney's U",
+            Test::PairedT => "Student's t of the differences",
+            Test::Wilcoxon => "Wilcoxon's signed ranks",
+            Test::Bootstrap => "the bootstrap",
+        };
+        let correction = match decision.correction {
+            _ if family == 1 => "",
+            Correction::Holm => ", corrected after Holm",
+            Correction::BenjaminiHochberg => ", corrected after Benjamini and Hochberg",
+            Correction::None => ", not corrected",
+        };
+        let of = if family == 1 { String::new() } else { format!(" over a family of {family}") };
+        text.push_str(&format!(" Hypotheses: {test} at α = {}{of}{correction}.", decision.alpha));
+    }
+    if !prereg.guards.is_empty() {
+        text.push_str(&format!(" Guards: each against its margin at α = {}, one-sided.", decision.alpha));
+    }
+    text
+}
+
+fn environment(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Result {
     let it = &run.data.run;
     writeln!(page, "### Environment of the deciding run\n")?;
-    let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+    let mut table = Table::new([("fact", Align::Left), ("value", Align::Left)]);
     let mut put = |name: &str, value: Inline| {
         table.row([name.into(), value]);
     };
     put("run", code(&it.id.to_string()));
     put("host", code(&it.host));
-    put("measured", format!("{}, seed of the order {}", it.started_at.strftime("%F %T UTC"), it.seed).into());
-    put("commit", git(&it.git));
     put("harness", it.harness.as_str().into());
+    put("seed of the order", it.seed.to_string().into());
     if let Some(facts) = it.environment.as_object() {
         for (name, value) in facts {
             put(name, value.as_str().map_or_else(|| value.to_string(), str::to_owned).into());
         }
     }
-    for arm in &run.data.arms {
+    let registered = prereg.arms.iter().filter_map(|it| run.data.arms.iter().find(|arm| arm.arm == it.name));
+    for arm in registered {
         let binary = arm.binary.map_or_else(String::new, |it| format!(", SHA-256 {}", it.short()));
         put(&format!("arm {}", arm.arm), format!("{}{binary}", arm.command.join(" ")).into());
     }
@@ -272,7 +322,7 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
     ]);
     let newest = experiment.registration().version;
     let deciding = experiment.deciding().map(|it| it.data.run.id);
-    for it in &experiment.runs {
+    for it in experiment.in_order() {
         let run = &it.data.run;
         let prereg = experiment.versions.iter().find(|(that, _)| that.version == run.version);
         let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
@@ -282,6 +332,8 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
             "before the amendment"
         } else if it.is_over() && it.decision.verdict != Verdict::Invalid {
             "replication"
+        } else if it.is_over() {
+            "set aside"
         } else {
             ""
         };
@@ -306,4 +358,14 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
         ]);
     }
     writeln!(page, "{table}")
+}
+
+fn reproduce(page: &mut String, experiment: &Experiment) -> fmt::Result {
+    let id = &experiment.prereg().id;
+    writeln!(page, "### Reproduce\n\n```sh\nharness run {id}\n```\n")?;
+    if experiment.runs.is_empty() {
+        return Ok(());
+    }
+    let evidence = link(&format!("evidence/{id}/"), &format!("evidence/{id}/"));
+    writeln!(page, "A further run is listed as a replication. Every sample of the runs above: {evidence}.\n")
 }

@@ -4,10 +4,12 @@ use super::experiment::RecordedRun;
 use super::figures::claimed_first;
 use super::markdown::{Align, Inline, Table, code};
 use crate::analyse::{Comparison, Undefined};
-use crate::decide::{Decision, Judged};
-use crate::prereg::Prereg;
-use crate::stats::PValue;
-use crate::vocab::{Correction, Finding, Labels, Unit, Verdict, significant};
+use crate::decide::{Decision, Judged, gain_text};
+use crate::prereg::{Contrast, Prereg};
+use crate::stats::{Interval, PValue, StatsError};
+use crate::vocab::{
+    Correction, Finding, Labels, Margin, Scalar, Unit, Verdict, minus, significant, with_interval,
+};
 
 /// How the experiment spells a verdict.
 pub fn label(prereg: &Prereg, verdict: Verdict) -> String {
@@ -83,7 +85,8 @@ pub(super) fn criteria(decision: &Decision) -> Table {
             it.name.as_str().into(),
             it.threshold.as_str().into(),
             it.result.as_str().into(),
-            mark(it.finding).into(),
+            // On one line, however wide the others are.
+            Inline::markdown(&mark(it.finding).replace(' ', "&nbsp;")),
         ]);
     }
     table
@@ -106,8 +109,8 @@ pub(super) fn cell(prereg: &Prereg, run: &RecordedRun, cell: &str) -> Table {
         let rows = run.analysis.arms.iter().filter(|it| it.cell == cell && it.metric == metric.name);
         for it in rows {
             let (unit, summary) = (it.unit, &it.summary);
-            let show = |value: f64| unit.show(value);
-            let interval = it.mean_interval.map(|ci| between(unit, ci.lower, ci.upper));
+            let show = |value: f64| minus(unit.show(value));
+            let interval = it.mean_interval.map(|ci| minus(between(unit, ci.lower, ci.upper)));
             table.row([
                 code(&it.metric),
                 it.arm.as_str().into(),
@@ -136,6 +139,7 @@ fn between(unit: Unit, low: f64, high: f64) -> String {
 pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
     let mut table = Table::new([("statistic", Align::Left), ("value", Align::Left)]);
     let level = 1.0 - prereg.decision.alpha;
+    let percents = format!("{} %", percent(level));
     let mut put = |name: &str, value: String| {
         table.row([name.into(), value.into()]);
     };
@@ -148,25 +152,29 @@ pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
             return table;
         }
     };
-    let (t, c) = (&statistics.treatment, &statistics.control);
-    put(
-        &format!("mean ± SD of {}, n", comparison.control),
-        format!("{} ± {}, {}", unit.show(c.mean()), unit.show(c.sd()), c.n()),
-    );
-    put(
-        &format!("mean ± SD of {}, n", comparison.treatment),
-        format!("{} ± {}, {}", unit.show(t.mean()), unit.show(t.sd()), t.n()),
-    );
-    let percent = (level * 100.0).to_string();
+    for (arm, moments) in
+        [(&comparison.control, &statistics.control), (&comparison.treatment, &statistics.treatment)]
+    {
+        let (mean, sd) = (unit.show(moments.mean()), unit.show(moments.sd()));
+        put(&format!("mean ± SD of {arm}"), minus(format!("{mean} ± {sd} (n = {})", moments.n())));
+    }
     let difference = statistics.welch.difference;
     put(
-        &format!("difference of the means, {percent} %"),
+        &format!("difference of the means, {percents}"),
         match statistics.welch.interval(level) {
-            Ok(Some(it)) => format!("{} [{}]", unit.show(difference), between(unit, it.lower, it.upper)),
-            _ => format!("{} (neither arm varies)", unit.show(difference)),
+            Ok(Some(it)) => {
+                minus(format!("{} [{}]", unit.show(difference), between(unit, it.lower, it.upper)))
+            }
+            _ => minus(format!("{} (neither arm varies)", unit.show(difference))),
         },
     );
-    put("gain, with the interval that decides", judged.gain_text());
+    put(
+        &match &judged.gain {
+            Ok(gain) => format!("gain, {} % interval, which decides", percent(gain.interval.level)),
+            Err(_) => "gain".to_owned(),
+        },
+        judged.gain_text(),
+    );
     put(
         "ratio control : treatment",
         comparison.times().map_or_else(|| "undefined".to_owned(), |it| format!("{} : 1", significant(it, 4))),
@@ -176,36 +184,26 @@ pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
         statistics.welch.test.map_or_else(
             || "undefined: neither arm varies".to_owned(),
             |it| {
-                format!("t = {:.3}, df = {:.2}, p = {} (two-sided)", it.t, it.df, it.p.two_sided)
-                    .replace('-', "−")
+                let (t, df) = (significant(it.t, 4), significant(it.df, 4));
+                minus(format!("t = {t}, df = {df}, p = {} (two-sided)", it.p.two_sided))
             },
         ),
     );
-    put("p that decides, adjusted for the family", p_text(&judged.p_adjusted));
+    put(&format!("p that decides ({}), adjusted for the family", judged.method), p_text(&judged.p_adjusted));
     put(
-        "Cohen's d, 95 % (Bonett)",
+        &format!("Cohen's d, {percents} (Bonett)"),
         statistics.effect.standardized.as_ref().map_or_else(
             || "undefined: neither arm varies".to_owned(),
-            |it| {
-                let interval = it.bonett_interval(0.95);
-                let interval = interval.map_or_else(|it| it.to_string(), |it| range(it.lower, it.upper));
-                format!("{:.3} {interval}", it.cohens_d).replace('-', "−")
-            },
+            |it| with_range(it.cohens_d, it.bonett_interval(level)),
         ),
     );
-    let newcombe = statistics.delta.newcombe_interval(0.95);
     put(
-        "Cliff's δ, 95 % (Newcombe)",
-        format!(
-            "{:.3} {}",
-            statistics.delta.delta,
-            newcombe.map_or_else(|it| it.to_string(), |it| range(it.lower, it.upper)),
-        )
-        .replace('-', "−"),
+        &format!("Cliff's δ, {percents} (Newcombe)"),
+        with_range(statistics.delta.delta, statistics.delta.newcombe_interval(level)),
     );
     let u = &statistics.mann_whitney;
     let method = u.method.code();
-    put("Mann-Whitney", format!("U = {}, p = {} ({method})", u.u_treatment, p(u.p.two_sided)));
+    put("Mann-Whitney", format!("U = {}, p = {} ({method}, two-sided)", u.u_treatment, p(u.p.two_sided)));
     table
 }
 
@@ -214,9 +212,9 @@ pub(super) fn comparisons(prereg: &Prereg, run: &RecordedRun) -> Table {
     let mut table = Table::new([
         ("metric", Align::Left),
         ("cell", Align::Left),
-        ("treatment : control", Align::Left),
+        ("arms", Align::Left),
         ("gain, 95 %", Align::Left),
-        ("ratio", Align::Right),
+        ("control : treatment", Align::Right),
         ("p (Welch)", Align::Right),
         ("p (Mann-Whitney)", Align::Right),
         ("d", Align::Right),
@@ -227,7 +225,7 @@ pub(super) fn comparisons(prereg: &Prereg, run: &RecordedRun) -> Table {
         let mut row: Vec<Inline> = vec![
             code(&it.metric),
             it.cell.as_str().into(),
-            format!("{} : {}", it.treatment, it.control).into(),
+            format!("{} against {}", it.treatment, it.control).into(),
             gain_95(it).into(),
             it.times().map_or_else(|| "undefined".to_owned(), |it| significant(it, 4)).into(),
         ];
@@ -237,7 +235,7 @@ pub(super) fn comparisons(prereg: &Prereg, run: &RecordedRun) -> Table {
                 p(statistics.mann_whitney.p.two_sided).into(),
                 statistics
                     .cohens_d()
-                    .map_or_else(|_| "undefined".to_owned(), |it| minus(format!("{it:.2}")))
+                    .map_or_else(|_| "undefined".to_owned(), |it| minus(significant(it, 3)))
                     .into(),
                 Inline::from(minus(format!("{:.2}", statistics.delta.delta))),
             ]),
@@ -252,12 +250,7 @@ pub(super) fn comparisons(prereg: &Prereg, run: &RecordedRun) -> Table {
 /// The relative gain with its 95 % interval, or why there is none.
 pub fn gain_95(comparison: &Comparison) -> String {
     match comparison.relative_gain(0.95) {
-        Ok(gain) => minus(format!(
-            "{:+.1} % [{:+.1}, {:+.1}]",
-            gain.value * 100.0,
-            gain.interval.lower * 100.0,
-            gain.interval.upper * 100.0,
-        )),
+        Ok(gain) => gain_text(&gain, Margin::Relative(0.0), comparison.unit),
         Err(undefined) => undefined.to_string(),
     }
 }
@@ -265,10 +258,13 @@ pub fn gain_95(comparison: &Comparison) -> String {
 fn registered(prereg: &Prereg, comparison: &Comparison) -> &'static str {
     let cells = prereg.cells();
     let Some(cell) = cells.iter().find(|it| it.to_string() == comparison.cell) else { return "" };
-    let claimed =
-        prereg.hypotheses.iter().any(|it| it.metric == comparison.metric && cell.matches(&it.condition));
-    let guarded =
-        prereg.guards.iter().any(|it| it.metric == comparison.metric && cell.matches(&it.condition));
+    let about = |metric: &str, condition: &[(String, Scalar)], contrast: &Contrast| {
+        metric == comparison.metric
+            && cell.matches(condition)
+            && (&contrast.treatment, &contrast.control) == (&comparison.treatment, &comparison.control)
+    };
+    let claimed = prereg.hypotheses.iter().any(|it| about(&it.metric, &it.condition, &it.contrast));
+    let guarded = prereg.guards.iter().any(|it| about(&it.metric, &it.condition, &it.contrast));
     match (claimed, guarded) {
         (true, _) => "hypothesis",
         (false, true) => "guard",
@@ -287,11 +283,13 @@ fn p_text(value: &Result<PValue, Undefined>) -> String {
     }
 }
 
-fn range(low: f64, high: f64) -> String {
-    format!("[{low:.3}, {high:.3}]")
-}
-
-/// With the sign of a number in place of a hyphen.
-fn minus(number: String) -> String {
-    number.replace('-', "−")
+/// A number with its interval, to the digits that the interval supports.
+fn with_range(value: f64, interval: Result<Interval, StatsError>) -> String {
+    match interval {
+        Ok(it) => {
+            let [value, low, high] = with_interval(value, it.lower, it.upper);
+            format!("{value} [{low}, {high}]")
+        }
+        Err(error) => minus(format!("{} (no interval: {error})", significant(value, 4))),
+    }
 }

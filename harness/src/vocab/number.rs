@@ -41,10 +41,18 @@ pub(crate) fn with_interval(value: f64, low: f64, high: f64) -> [String; 3] {
     })
 }
 
-/// `number` with the sign of a number in place of a hyphen.
+/// `text` with the signs of its numbers in place of hyphens: `t = −3.1, p = 2.0e−7 (two-sided)`.
 #[cfg(feature = "app")]
-pub(crate) fn minus(number: impl Into<String>) -> String {
-    number.into().replace('-', "−")
+pub(crate) fn minus(text: impl Into<String>) -> String {
+    let text = text.into();
+    let chars: Vec<char> = text.chars().collect();
+    let digit = |i: Option<usize>| i.and_then(|i| chars.get(i)).is_some_and(char::is_ascii_digit);
+    let sign = |i: usize| {
+        let exponent = i > 0 && chars[i - 1] == 'e' && digit(i.checked_sub(2));
+        let begins = i == 0 || !(chars[i - 1].is_alphanumeric() || chars[i - 1] == '-');
+        chars[i] == '-' && digit(Some(i + 1)) && (exponent || begins)
+    };
+    chars.iter().enumerate().map(|(i, c)| if sign(i) { '−' } else { *c }).collect()
 }
 
 /// Commas between the thousands of a plain number.
@@ -86,6 +94,10 @@ mod tests {
         assert_eq!(show(97.969, 97.944_1, 97.993_2), "+97.969 +97.944 +97.993");
         assert_eq!(show(-0.723_4, -1.2, -0.2), "−0.7 −1.2 −0.2");
         assert_eq!(show(-0.01, -12.0, 12.0), "0 −12 +12");
+        assert_eq!(
+            minus("exp-1: t = -3.1, [-4, 2e-7] (two-sided)"),
+            "exp-1: t = −3.1, [−4, 2e−7] (two-sided)"
+        );
         assert_eq!(show(0.0, 0.0, 0.0), "0 0 0");
         assert_eq!(show(-4096.0, -4096.0, -4096.0), "−4096 −4096 −4096");
         assert_eq!(show(0.001_2, 0.000_9, 0.001_5), "+0.00120 +0.00090 +0.00150");

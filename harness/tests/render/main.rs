@@ -1,0 +1,110 @@
+//! The ledger of made-up experiments, to the byte.
+
+#![cfg(feature = "app")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod data;
+
+use harness::render::{Experiment, RecordedRun, ledger, of_experiment, of_ledger};
+use std::path::Path;
+
+fn page(experiments: &[Experiment]) -> String {
+    let figures: Vec<_> = experiments.iter().map(|it| of_experiment(it).0).collect();
+    let closing = of_ledger("loading", experiments).map(Result::unwrap);
+    ledger("loading", experiments, &figures, closing.as_ref())
+}
+
+/// `HARNESS_BLESS=1 cargo test -p harness --test render` writes the file anew.
+#[test]
+fn the_ledger_is_what_it_was() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/render/ledger.md");
+    let page = page(&data::experiments());
+    if std::env::var_os("HARNESS_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let differ = page.lines().zip(golden.lines()).find(|(new, old)| new != old);
+    assert!(page == golden, "it differs: {differ:#?}; look at it, then set HARNESS_BLESS=1");
+}
+
+#[test]
+fn the_same_rows_give_the_same_bytes_in_any_order() {
+    let experiments = data::experiments();
+    let mut turned = data::experiments();
+    for experiment in &mut turned {
+        let versions = experiment.versions.clone();
+        for run in &mut experiment.runs {
+            let mut data = run.data.clone();
+            data.sets.reverse();
+            data.cells.reverse();
+            data.arms.reverse();
+            let (_, prereg) = versions.iter().find(|(it, _)| it.version == data.run.version).unwrap();
+            *run = RecordedRun::new(prereg, data);
+        }
+        experiment.runs.reverse();
+    }
+    assert!(page(&experiments) == page(&turned));
+}
+
+#[test]
+fn no_number_is_missing_or_beyond_all() {
+    let page = page(&data::experiments());
+    for word in ["NaN", "inf ", "inf]", "infinity", "-0.0", "None", "Some("] {
+        assert!(!page.contains(word), "{word}");
+    }
+    // A hyphen before a digit is no sign of a number; dates, ids and names have them within.
+    for (i, line) in page.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
+        let cells = line.split(" | ").map(str::trim);
+        for cell in cells {
+            let bad = cell.starts_with('-') && cell[1..].starts_with(|it: char| it.is_ascii_digit());
+            assert!(!bad, "line {}: {cell}", i + 1);
+        }
+    }
+}
+
+#[test]
+fn names_break_neither_tables_nor_the_page() {
+    let page = page(&data::experiments());
+    assert!(!page.contains("<script>") && !page.contains("<i>") && !page.contains('\u{202e}'));
+    let mut columns = 0;
+    for (i, line) in page.lines().enumerate() {
+        let pipes = line.replace("\\|", "").matches('|').count();
+        let row = line.starts_with("| ") && !line.contains("not a table");
+        if row && columns > 0 {
+            assert_eq!(pipes, columns, "line {}: {line}", i + 1);
+        }
+        columns = if row { pipes } else { 0 };
+    }
+}
+
+#[test]
+fn everything_a_reviewer_asks_for_is_there() {
+    let page = page(&data::experiments());
+    for text in [
+        "**Claim.** Opening a trie lazily",
+        "- nodes are made on first access",
+        "### Verdict: ACCEPT",
+        "### Verdict: REJECT",
+        "### Verdict: INCONCLUSIVE",
+        "### Verdict: INVALID",
+        "### Verdict: RECORDED",
+        "**Not run yet.**",
+        "### Design",
+        "### Measurements",
+        "### Statistical analysis",
+        "### Caveats",
+        "### Registrations",
+        "### Runs",
+        "before the amendment",
+        "replication",
+        "harness run exp-1-lazy",
+        "8 samples are too few \\| see the notes",
+        "Replicated: 1 of 2",
+        "✓&nbsp;pass",
+        "✗&nbsp;fail",
+        "?&nbsp;open",
+        "no, exploratory",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}

@@ -56,10 +56,10 @@ fn no_effect_is_rarely_supported() {
     at_most(hits, RUNS, 0.025);
     assert!(hits > 0.0125 * RUNS as f64, "{hits}");
     let claims = format!("{H}[decision]\ntest = \"mann-whitney\"\n");
-    at_most(count(&claims, 10, RUNS / 2, |rng| pair(rng, 100.0, 100.0, 10), supported), RUNS / 2, 0.025);
+    at_most(count(&claims, 10, RUNS / 4, |rng| pair(rng, 100.0, 100.0, 10), supported), RUNS / 4, 0.025);
     // A true gain at the margin is not above it.
     let claims = format!("{H}margin = 0.2\n");
-    at_most(count(&claims, 30, RUNS, |rng| pair(rng, 100.0, 80.0, 30), supported), RUNS, 0.025);
+    at_most(count(&claims, 15, RUNS / 4, |rng| pair(rng, 100.0, 80.0, 15), supported), RUNS / 4, 0.025);
 }
 
 #[test]
@@ -68,11 +68,16 @@ fn a_loss_at_the_margin_is_rarely_let_pass() {
     let held = |it: &Decision| it.guards[0].finding == Finding::Supported;
     let violated = |it: &Decision| it.guards[0].finding == Finding::Refuted;
     let sets = |rng: &mut Rng| pair(rng, 100.0, 105.0, 30);
-    at_most(count(guard, 30, RUNS, sets, held), RUNS, 0.05);
-    at_most(count(guard, 30, RUNS, sets, violated), RUNS, 0.05);
+    let wrongly_violated = std::cell::Cell::new(0.0);
+    let both = |it: &Decision| {
+        wrongly_violated.set(wrongly_violated.get() + if violated(it) { 1.0 } else { 0.0 });
+        held(it)
+    };
+    at_most(count(guard, 30, RUNS, sets, both), RUNS, 0.05);
+    at_most(wrongly_violated.get(), RUNS, 0.05);
     let claims = "[[hypotheses]]\nid = \"h\"\nmetric = \"time\"\nclaim = \"equivalent\"\nmargin = 0.05\n";
     let supported = |it: &Decision| it.verdict == Verdict::Accept;
-    at_most(count(claims, 30, RUNS / 2, |rng| pair(rng, 100.0, 95.0, 30), supported), RUNS / 2, 0.05);
+    at_most(count(claims, 15, RUNS / 2, |rng| pair(rng, 100.0, 95.0, 15), supported), RUNS / 2, 0.05);
 }
 
 #[test]
@@ -87,7 +92,7 @@ fn a_family_rarely_has_a_single_false_support() {
         (0..5).flat_map(|i| of(i, rng)).collect()
     };
     let any = |it: &Decision| it.hypotheses.iter().any(|it| it.finding != Finding::Undecided);
-    at_most(count(&claims, 12, RUNS / 2, sets, any), RUNS / 2, 0.05);
+    at_most(count(&claims, 12, RUNS / 4, sets, any), RUNS / 4, 0.05);
 }
 
 #[test]
@@ -106,15 +111,15 @@ fn the_n_advised_decides() {
     assert!((24..=28).contains(&n), "{n}");
     assert!((0.07..0.085).contains(&outlook.detectable), "{}", outlook.detectable);
     let decides = |it: &Decision| it.verdict != Verdict::Inconclusive;
-    let hits = count(H, n, 1000, |rng| pair(rng, 100.0, 96.0, n), decides);
-    assert!((0.76..0.86).contains(&(hits / 1000.0)), "{hits} of 1000 with n = {n}");
+    let hits = count(H, n, 500, |rng| pair(rng, 100.0, 96.0, n), decides);
+    assert!((0.74..0.88).contains(&(hits / 500.0)), "{hits} of 500 with n = {n}");
     // Also relative to a margin, where the control's error counts less.
     let claims = format!("{H}margin = 0.5\n");
     let d = decided(
         &super::prereg(&registration(8, &claims)),
-        &[set("time", "a", &shape(100.0, 8)), set("time", "b", &shape(47.5, 8))],
+        &[set("time", "a", &shape(100.0, 8)), set("time", "b", &shape(46.0, 8))],
     );
     let n = d.hypotheses[0].outlook.unwrap().needed_n.unwrap();
-    let hits = count(&claims, n, 1000, |rng| pair(rng, 100.0, 47.5, n), decides);
-    assert!((0.76..0.86).contains(&(hits / 1000.0)), "{hits} of 1000 with n = {n}");
+    let hits = count(&claims, n, 500, |rng| pair(rng, 100.0, 46.0, n), decides);
+    assert!((0.74..0.88).contains(&(hits / 500.0)), "{hits} of 500 with n = {n}");
 }

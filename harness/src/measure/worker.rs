@@ -122,10 +122,14 @@ impl Source for Workers<'_> {
             worker.finish(self.interrupt)?;
         }
         let scratch = self.scratch.join(folder(cell));
-        std::fs::remove_dir_all(&scratch).map_err(|source| Failure::Scratch {
-            attempt: format!("remove scratch folder `{}`", scratch.display()),
-            source,
-        })
+        match std::fs::remove_dir_all(&scratch) {
+            // A cell that a resumed run had complete has never been entered.
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(Failure::Scratch {
+                attempt: format!("remove scratch folder `{}`", scratch.display()),
+                source,
+            }),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 /// A wish to end a run: a pipe, so that every wait can watch it without waking up in between.
 #[derive(Debug)]
@@ -34,8 +36,22 @@ impl Interrupt {
 
     /// Whether it is set.
     pub fn is_set(&self) -> bool {
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        poll(&mut [PollFd::new(&self.watched, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
+        self.wait(Duration::ZERO)
+    }
+
+    /// Waits until it is set, but not longer than `limit`, and tells whether it is.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // No limit is out of range here; the largest there is stands for those that were.
+            let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
+            match poll(&mut [PollFd::new(&self.watched, PollFlags::IN)], Some(&left)) {
+                // A signal came in between: if it was one of ours, the next look finds it.
+                Err(Errno::INTR) => {}
+                ready => return ready.is_ok_and(|it| it > 0),
+            }
+        }
     }
 }
 

@@ -1,7 +1,9 @@
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Pre-registered performance experiments: measured in blocks, kept in Postgres, decided by a frozen rule.
+/// Pre-registered performance experiments, kept in Postgres and decided by a frozen rule.
 #[derive(Debug, Parser)]
 #[command(name = "harness", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
@@ -16,12 +18,13 @@ pub struct Args {
 }
 
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(super) struct Global {
-    /// The project's root [default: the nearest folder upwards that holds `experiments`]
+    /// The project's folder [default: the nearest one, here or upwards, that has a folder `experiments`]
     #[arg(long, global = true, value_name = "DIR", env = "HARNESS_PROJECT")]
     pub(super) project: Option<PathBuf>,
 
-    /// A Postgres server in place of the project's private one; DATABASE_URL is looked at as well
+    /// A Postgres server in place of the project's private one [next: DATABASE_URL]
     #[arg(long, global = true, value_name = "URL", env = "HARNESS_DATABASE_URL", hide_env_values = true)]
     pub(super) database_url: Option<String>,
 
@@ -32,8 +35,7 @@ pub(super) struct Global {
     /// Whether Postgres may be fetched when it is not on this machine: 1 or 0
     #[arg(
         long, global = true, value_name = "0|1", env = "HARNESS_PG_AUTOINSTALL", default_value = "1",
-        value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set,
-        hide_possible_values = true
+        value_parser = switch, action = clap::ArgAction::Set
     )]
     pub(super) pg_autoinstall: bool,
 
@@ -45,55 +47,56 @@ pub(super) struct Global {
     #[arg(long, global = true, value_enum, default_value_t, env = "HARNESS_COLOR")]
     pub(super) color: When,
 
-    /// Print results and errors only
-    #[arg(short, long, global = true, conflicts_with = "verbose", env = "HARNESS_QUIET",
-          value_parser = clap::builder::BoolishValueParser::new())]
+    /// Print nothing but results, warnings and errors
+    #[arg(short, long, global = true, env = "HARNESS_QUIET", value_parser = switch)]
     pub(super) quiet: bool,
 
-    /// Say more about what is done
-    #[arg(short, long, global = true, env = "HARNESS_VERBOSE", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Tell more of what is done
+    #[arg(short, long, global = true, env = "HARNESS_VERBOSE", value_parser = switch)]
     pub(super) verbose: bool,
+}
+
+/// The value of a switch in a variable. Empty is unset.
+fn switch(text: &str) -> Result<bool, String> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "" | "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err("expected 1 or 0".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For a terminal
     #[default]
     Text,
-    /// For programs
     Json,
-    /// For spreadsheets
     Csv,
-    /// For pages
     Markdown,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum When {
-    /// If the output is a terminal
     #[default]
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Measure a registered experiment, decide it, and write its ledger and plots
+    /// Measure an experiment (registering it first), decide it, write its ledger and plots
     Run(Run),
-    /// Freeze a pre-registration, or amend one
+    /// Freeze a pre-registration without measuring yet, or amend one
     Register(Register),
     /// Check pre-registrations and report every problem at once
     Check(Check),
     /// List experiments with their state and verdict
     List(List),
-    /// Show an experiment's verdict, or one run of it
+    /// Show the verdict of an experiment, or of one of its runs
     Show(Show),
     /// Write ledgers and plots anew from the store
     Render(Render),
-    /// Look after the store
+    /// Look into the store, which is a Postgres database
     Db(Db),
 }
 
@@ -102,33 +105,33 @@ pub(super) struct Run {
     /// The experiment: the name of its file in `experiments`, without `.toml`
     pub(super) experiment: String,
 
-    /// A rehearsal: the first cell with 1 warm-up and 5 samples. Registers and stores nothing, gives no verdict
-    #[arg(long, conflicts_with_all = ["resume", "gate"], env = "HARNESS_QUICK", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Rehearse: 1 warm-up and 5 samples of the first cell; nothing is registered or stored, no verdict
+    #[arg(long, conflicts_with_all = ["resume", "gate"], env = "HARNESS_QUICK", value_parser = switch)]
     pub(super) quick: bool,
 
-    /// Go on with the newest run that was interrupted
-    #[arg(long, env = "HARNESS_RESUME", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Go on with the newest run of the experiment that was interrupted
+    #[arg(long, env = "HARNESS_RESUME", value_parser = switch)]
     pub(super) resume: bool,
 
-    /// Wait until the host is as quiet as registered, instead of refusing
-    #[arg(long, env = "HARNESS_WAIT", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Wait for the registered max_load, up to 30 minutes, instead of refusing a busy host
+    #[arg(long, env = "HARNESS_WAIT", value_parser = switch)]
     pub(super) wait: bool,
 
-    /// Exit with 3 for REJECT and 4 for INCONCLUSIVE
-    #[arg(long, env = "HARNESS_GATE", value_parser = clap::builder::BoolishValueParser::new())]
+    /// Exit with 3 on REJECT and 4 on INCONCLUSIVE; without it, only INVALID is a failure
+    #[arg(long, env = "HARNESS_GATE", value_parser = switch)]
     pub(super) gate: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Register {
-    /// The experiment
+    /// The experiment: the name of its file in `experiments`, without `.toml`
     pub(super) experiment: String,
 
     /// Register what the file says now as a new version
-    #[arg(long, requires = "reason", env = "HARNESS_AMEND", value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(long, requires = "reason", env = "HARNESS_AMEND", value_parser = switch)]
     pub(super) amend: bool,
 
-    /// Why the registration is amended; stands in the ledger
+    /// Why it is amended; the ledger shows it
     #[arg(long, requires = "amend", value_name = "TEXT", env = "HARNESS_REASON")]
     pub(super) reason: Option<String>,
 }
@@ -158,7 +161,7 @@ pub(super) struct Render {
     pub(super) ledgers: Vec<String>,
 
     /// Write nothing; fail if a file is not what it would become
-    #[arg(long, env = "HARNESS_CHECK", value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(long, env = "HARNESS_CHECK", value_parser = switch)]
     pub(super) check: bool,
 }
 
@@ -172,10 +175,102 @@ pub(super) struct Db {
 pub(super) enum DbAction {
     /// Where the store is, and what is in it
     Status,
-    /// Print the URL for other programs; a private server is kept running until `db stop`
+    /// Print its URL for other programs, and keep a private server running until `db stop`
     Url,
-    /// Open psql on the store
+    /// Open psql on it; SQL can come from standard input
     Psql,
     /// Stop the private server, unless another process uses it
     Stop,
+}
+
+impl Args {
+    /// The arguments of this process and its environment.
+    pub(super) fn of_process() -> Result<Self, clap::Error> {
+        let matches = without_empty_variables(Self::command()).try_get_matches()?;
+        let mut args = Self::from_arg_matches(&matches)?;
+        // What is typed now counts more than what the environment says for every day.
+        let typed = |it: &str| {
+            let mut level = Some(&matches);
+            std::iter::from_fn(|| {
+                let here = level?;
+                level = here.subcommand().map(|(_, it)| it);
+                Some(here)
+            })
+            .any(|matches| {
+                matches.try_contains_id(it).is_ok()
+                    && matches.value_source(it) == Some(ValueSource::CommandLine)
+            })
+        };
+        match (typed("quiet"), typed("verbose")) {
+            (true, true) => {
+                return Err(Self::command().error(
+                    ErrorKind::ArgumentConflict,
+                    "the arguments '--quiet' and '--verbose' exclude each other",
+                ));
+            }
+            (false, true) => args.global.quiet = false,
+            (true, false) => args.global.verbose = false,
+            (false, false) => args.global.verbose &= !args.global.quiet,
+        }
+        Ok(args)
+    }
+}
+
+/// A variable that is set to nothing is not set. The store's alone keeps its meaning: none but the private one.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match arg.get_env() {
+        Some(name)
+            if name != "HARNESS_DATABASE_URL" && std::env::var_os(name).is_some_and(|it| it.is_empty()) =>
+        {
+            arg.env(None)
+        }
+        _ => arg,
+    });
+    command.mut_subcommands(without_empty_variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn each(command: &clap::Command, visit: &mut impl FnMut(&clap::Arg)) {
+        command.get_arguments().for_each(&mut *visit);
+        command.get_subcommands().for_each(|it| each(it, visit));
+    }
+
+    #[test]
+    fn the_definition_holds() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_has_a_variable() {
+        each(&Args::command(), &mut |arg| {
+            let Some(long) = arg.get_long().filter(|it| !["help", "version"].contains(it)) else { return };
+            let variable = format!("HARNESS_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(arg.get_env().and_then(|it| it.to_str()), Some(variable.as_str()), "--{long}");
+        });
+    }
+
+    #[test]
+    fn every_argument_is_explained_in_one_line() {
+        each(&Args::command(), &mut |arg| {
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(
+                !help.is_empty() && !help.ends_with('.') && help.len() <= 110,
+                "{}: {help}",
+                arg.get_id()
+            );
+        });
+    }
+
+    #[test]
+    fn switches_in_variables_are_read_as_people_write_them() {
+        for (text, expected) in
+            [("1", true), ("YES", true), ("on", true), ("0", false), ("", false), ("no", false)]
+        {
+            assert_eq!(switch(text), Ok(expected), "{text}");
+        }
+        assert!(switch("2").is_err());
+    }
 }

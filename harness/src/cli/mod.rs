@@ -23,14 +23,13 @@ pub use args::Args;
 pub use failure::{Exit, Failure};
 
 use args::Command;
-use clap::Parser;
 use project::Project;
 use std::process::ExitCode;
 use ui::Ui;
 
 /// Runs the program with its arguments and environment.
 pub fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match Args::of_process() {
         Ok(args) => args,
         Err(error) => {
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };

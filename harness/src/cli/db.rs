@@ -5,7 +5,10 @@ use super::session;
 use super::table::Table;
 use super::ui::Ui;
 use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGQUIT};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     match args.action {
@@ -43,7 +46,18 @@ fn status(global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failu
 
 fn psql(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {
     let store = session::open(global, project, ui)?;
-    let ended = Command::new("psql").arg(store.url()).status();
+    let mut psql = Command::new("psql");
+    psql.arg(store.url());
+    if let Some(password) = session::database_url(global).as_deref().and_then(password) {
+        psql.env("PGPASSWORD", password);
+    }
+    // Ctrl-C cancels a query in psql; it must not end the program that waits for it.
+    let noticed = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGQUIT] {
+        signal_hook::flag::register(signal, Arc::clone(&noticed))
+            .map_err(|it| Failure::chain(Exit::Failed, &it).context("failed to listen for signals"))?;
+    }
+    let ended = psql.status();
     store.close()?;
     match ended {
         Ok(status) if status.success() => Ok(Exit::Done),
@@ -54,7 +68,17 @@ fn psql(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {
     }
 }
 
+/// The password in a database URL. It reaches psql by the environment, which others cannot read.
+fn password(url: &str) -> Option<String> {
+    let config: postgres::Config = url.trim().parse().ok()?;
+    Some(String::from_utf8_lossy(config.get_password()?).into_owned())
+}
+
 fn stop(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {
+    if session::database_url(global).is_none() && !project.root.join(".harness/pg").exists() {
+        ui.note("there is no private server yet");
+        return Ok(Exit::Done);
+    }
     let store = session::connect(global, project, ui)?;
     if !store.is_private() {
         return Err(Failure::new(

@@ -21,15 +21,15 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
         runs.entry(line.run.experiment.clone()).or_default().push(line);
     }
     let mut rows = Vec::new();
+    let mut ledgers = BTreeSet::new();
     for id in ids {
         let file = Path::new("experiments").join(format!("{id}.toml"));
         let file = file.exists().then(|| Prereg::load(&file));
         let registered = store.registrations(&id)?.pop();
         let frozen = registered.as_ref().and_then(|it| parse_canonical(&it.canonical).ok());
         let prereg = frozen.as_ref().or(file.as_ref().and_then(|it| it.as_ref().ok()));
-        if let (Some(wanted), Some(prereg)) = (&args.ledger, prereg)
-            && prereg.ledger != *wanted
-        {
+        ledgers.extend(prereg.map(|it| it.ledger.clone()));
+        if args.ledger.is_some() && prereg.map(|it| &it.ledger) != args.ledger.as_ref() {
             continue;
         }
         let state = match (&file, &registered) {
@@ -60,6 +60,9 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
         rows.push((key, [json!(id), title, ledger, json!(state), json!(complete), json!(samples), label]));
     }
     store.close()?;
+    if let Some(wanted) = args.ledger.as_ref().filter(|it| !ledgers.contains(*it)) {
+        return Err(super::render::unknown(wanted, ledgers.iter().map(String::as_str)));
+    }
     rows.sort_by(|(a, _), (b, _)| a.cmp(b));
     let mut table =
         Table::new(["experiment", "title", "ledger", "registration", "complete runs", "samples", "verdict"]);

@@ -11,7 +11,7 @@ pub(super) struct RunLock(File);
 impl RunLock {
     /// Takes the lock of a run.
     pub(super) fn take(project: &Project, run: Uuid) -> Result<Self, Failure> {
-        let folder = project.root.join(".harness/runs");
+        let folder = project.state()?.join("runs");
         let path = folder.join(format!("{run}.lock"));
         let failed = |it: &dyn std::error::Error| {
             Failure::chain(Exit::Failed, it).context(&format!("failed to lock `{}`", project.shown(&path)))
@@ -32,5 +32,28 @@ impl RunLock {
         // A lock file that stays is empty and locks nothing.
         let _ = std::fs::remove_file(project.root.join(".harness/runs").join(format!("{run}.lock")));
         drop(self.0);
+    }
+}
+
+/// Held while ledgers are written, from the reading on: who reads later must write later.
+pub(super) struct RenderLock {
+    _file: File,
+}
+
+impl RenderLock {
+    /// Waits until nobody else writes ledgers of the project.
+    pub(super) fn take(project: &Project) -> Result<Self, Failure> {
+        let path = project.state()?.join("render.lock");
+        let failed = |it: &dyn std::error::Error| {
+            Failure::chain(Exit::Failed, it).context(&format!("failed to lock `{}`", project.shown(&path)))
+        };
+        let file = File::create(&path).map_err(|it| failed(&it))?;
+        loop {
+            match flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(failed(&error)),
+            }
+        }
     }
 }

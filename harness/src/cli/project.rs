@@ -57,10 +57,34 @@ impl Project {
         Ok(ids)
     }
 
+    /// The identity of an experiment that may be named by its file.
+    pub(super) fn id<'a>(&self, named: &'a str) -> &'a str {
+        let id = named.strip_suffix(".toml").unwrap_or(named);
+        id.strip_prefix("./").unwrap_or(id).strip_prefix("experiments/").unwrap_or(id)
+    }
+
+    /// The harness's own folder in the project, which is nothing to commit.
+    pub(super) fn state(&self) -> Result<PathBuf, Failure> {
+        let folder = self.root.join(".harness");
+        let ignore = folder.join(".gitignore");
+        let make = || {
+            std::fs::create_dir_all(&folder)?;
+            if ignore.exists() { Ok(()) } else { std::fs::write(&ignore, "*\n") }
+        };
+        make().map_err(|it: std::io::Error| {
+            Failure::chain(Exit::Failed, &it).context(&format!("failed to make `{}`", self.shown(&folder)))
+        })?;
+        Ok(folder)
+    }
+
     /// The pre-registration of an experiment.
     pub(super) fn load(&self, id: &str) -> Result<Prereg, Failure> {
-        let id = id.strip_suffix(".toml").unwrap_or(id);
-        let id = id.strip_prefix("experiments/").unwrap_or(id);
+        Ok(Prereg::load(self.file(id)?)?)
+    }
+
+    /// The file of an experiment, which is there.
+    pub(super) fn file(&self, id: &str) -> Result<PathBuf, Failure> {
+        let id = self.id(id);
         let path = Path::new("experiments").join(format!("{id}.toml"));
         let known = self.experiments()?;
         if !known.iter().any(|it| it == id) {
@@ -71,10 +95,10 @@ impl Project {
             return Err(match near {
                 Some((likeness, near)) if likeness > 0.75 => failure.hint(format!("did you mean `{near}`?")),
                 _ if known.is_empty() => failure.hint("there are no experiments yet"),
-                _ => failure.hint(format!("there are {}", known.join(", "))),
+                _ => failure.hint(format!("experiments are `{}`", known.join("`, `"))),
             });
         }
-        Ok(Prereg::load(&path)?)
+        Ok(path)
     }
 
     /// What was written about an experiment after its data were in.

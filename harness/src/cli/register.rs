@@ -1,8 +1,10 @@
-use super::args::{Global, Register};
+use super::args::{Format, Global, Register};
 use super::failure::{Exit, Failure};
 use super::project::Project;
 use super::session;
+use super::table::Table;
 use super::ui::Ui;
+use serde_json::json;
 
 pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     let prereg = project.load(&args.experiment)?;
@@ -18,7 +20,17 @@ pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut 
         }
         None => session::register(&mut store, project, &prereg, 1, None)?,
         Some((newest, _)) if newest.digest == prereg.digest() => {
+            if args.amend {
+                return Err(Failure::new(
+                    Exit::Usage,
+                    format!(
+                        "`experiments/{}.toml` is what was registered as version {}, so there is nothing to amend",
+                        prereg.id, newest.version
+                    ),
+                ));
+            }
             ui.note(&format!("{} is registered already, as version {}", prereg.id, newest.version));
+            session::keep(project, newest)?;
             newest.clone()
         }
         Some((newest, _)) if args.amend => {
@@ -30,9 +42,14 @@ pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut 
         Some((newest, frozen)) => return Err(session::changed(&prereg, frozen, newest.version)),
     };
     store.close()?;
-    ui.result(&format!(
-        "{} version {}\nPreregistered: {}",
-        registration.experiment, registration.version, registration.digest
-    ))?;
+    let mut table = Table::new(["experiment", "version", "sha256"]);
+    let it = &registration;
+    table.row([json!(it.experiment), json!(it.version), json!(it.digest)]);
+    match ui.format {
+        Format::Text => {
+            ui.result(&format!("{} version {}\nPreregistered: {}", it.experiment, it.version, it.digest))?;
+        }
+        _ => ui.result(&table.show(ui.format))?,
+    }
     Ok(Exit::Done)
 }

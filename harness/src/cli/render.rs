@@ -1,13 +1,17 @@
-use super::args::{Global, Render};
+use super::args::{Format, Global, Render};
 use super::failure::{Exit, Failure};
+use super::lock::RenderLock;
 use super::project::Project;
 use super::session;
+use super::table::Table;
 use super::ui::Ui;
-use crate::exchange::evidence::replace;
+use crate::exchange::evidence::{self, Evidence, replace};
 use crate::render::{Experiment, Figure, ledger, of_experiment, of_ledger};
 use crate::store::Store;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use uuid::Uuid;
 
 pub(super) fn run(args: &Render, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     let mut store = session::open(global, project, ui)?;
@@ -17,18 +21,18 @@ pub(super) fn run(args: &Render, global: &Global, project: &Project, ui: &mut Ui
     } else {
         args.ledgers.iter().cloned().collect()
     };
+    let _alone = (!args.check).then(|| RenderLock::take(project)).transpose()?;
     let mut stale = Vec::new();
+    let mut written = Vec::new();
     for name in &wanted {
         let Some(ids) = known.get(name) else {
-            let names: Vec<_> = known.keys().map(String::as_str).collect();
-            let names = if names.is_empty() {
-                "there is none yet".to_owned()
-            } else {
-                format!("there are {}", names.join(", "))
-            };
-            return Err(Failure::new(Exit::Usage, format!("no ledger `{name}` in the store")).hint(names));
+            return Err(unknown(name, known.keys().map(String::as_str)));
         };
-        for (path, text) in pages(&mut store, project, ui, name, ids)? {
+        let experiments = experiments(&mut store, project, ids)?;
+        if !args.check {
+            back(&mut store, project, &experiments)?;
+        }
+        for (path, text) in pages(project, ui, name, &experiments) {
             if args.check {
                 let path = project.shown(&path);
                 if std::fs::read_to_string(&path).is_ok_and(|it| it == text) {
@@ -38,16 +42,40 @@ pub(super) fn run(args: &Render, global: &Global, project: &Project, ui: &mut Ui
                 }
             } else {
                 replace(&path, text.as_bytes())?;
-                ui.result(&project.shown(&path))?;
+                written.push(project.shown(&path));
             }
         }
     }
     store.close()?;
+    let mut table = Table::new(["file", "state"]);
+    for (paths, state) in [(&written, "written"), (&stale, "stale")] {
+        paths.iter().for_each(|it| table.row([json!(it), json!(state)]));
+    }
+    match ui.format {
+        Format::Text if written.is_empty() => {}
+        Format::Text => ui.result(&written.join("\n"))?,
+        _ => ui.result(&table.show(ui.format))?,
+    }
     if stale.is_empty() {
         return Ok(Exit::Done);
     }
-    let failure = Failure::new(Exit::Failed, format!("{} files are not what the store renders", stale.len()));
+    let message = match stale.len() {
+        1 => "1 file is not what the store renders".to_owned(),
+        n => format!("{n} files are not what the store renders"),
+    };
+    let failure = Failure::new(Exit::Failed, message);
     Err(Failure { details: stale, ..failure }.hint("write them anew: harness render"))
+}
+
+/// The refusal of a ledger that is not there.
+pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let known: Vec<_> = known.collect();
+    let hint = if known.is_empty() {
+        "there is none yet".to_owned()
+    } else {
+        format!("ledgers are `{}`", known.join("`, `"))
+    };
+    Failure::new(Exit::Usage, format!("no ledger `{name}`")).hint(hint)
 }
 
 /// Writes the ledger and the plots of its experiments, and returns the paths: the ledger first.
@@ -57,8 +85,11 @@ pub(super) fn write(
     ui: &Ui,
     name: &str,
 ) -> Result<Vec<PathBuf>, Failure> {
+    let _alone = RenderLock::take(project)?;
     let ids = ledgers(store)?.remove(name).unwrap_or_default();
-    let pages = pages(store, project, ui, name, &ids)?;
+    let experiments = experiments(store, project, &ids)?;
+    back(store, project, &experiments)?;
+    let pages = pages(project, ui, name, &experiments);
     for (path, text) in &pages {
         replace(path, text.as_bytes())?;
     }
@@ -80,27 +111,44 @@ fn ledgers(store: &mut Store) -> Result<BTreeMap<String, Vec<String>>, Failure> 
     Ok(ledgers.into_iter().map(sorted).collect())
 }
 
-/// The ledger and its plots: path and text, the ledger first.
-fn pages(
-    store: &mut Store,
-    project: &Project,
-    ui: &Ui,
-    name: &str,
-    ids: &[String],
-) -> Result<Vec<(PathBuf, String)>, Failure> {
-    let mut experiments: Vec<Experiment> = Vec::new();
+fn experiments(store: &mut Store, project: &Project, ids: &[String]) -> Result<Vec<Experiment>, Failure> {
+    let mut experiments = Vec::new();
     for id in ids {
         experiments.extend(session::experiment(store, project, id)?);
     }
+    Ok(experiments)
+}
+
+/// Writes the evidence that a ledger of these experiments wants and that is not there, or not all there: of runs
+/// that were interrupted, and of runs whose process was killed before it came to that.
+fn back(store: &mut Store, project: &Project, experiments: &[Experiment]) -> Result<(), Failure> {
+    let there: BTreeSet<Uuid> = evidence::runs(&project.root)?.into_iter().map(|(id, _)| id).collect();
+    for run in experiments.iter().flat_map(|it| &it.runs) {
+        let id = run.data.run.id;
+        if run.is_over() && there.contains(&id) {
+            continue;
+        }
+        let mut verdicts = Vec::new();
+        for verdict in store.verdicts(id)? {
+            let findings = store.findings(id, verdict.seq)?;
+            verdicts.push((verdict, findings));
+        }
+        evidence::write_run(&project.root, &Evidence { data: run.data.clone(), verdicts })?;
+    }
+    Ok(())
+}
+
+/// The ledger and its plots: path and text, the ledger first.
+fn pages(project: &Project, ui: &Ui, name: &str, experiments: &[Experiment]) -> Vec<(PathBuf, String)> {
     let mut figures: Vec<Vec<Figure>> = Vec::new();
-    for experiment in &experiments {
+    for experiment in experiments {
         let (drawn, problems) = of_experiment(experiment);
         for problem in problems {
             ui.warning(&format!("{}: {problem}", experiment.prereg().id));
         }
         figures.push(drawn);
     }
-    let closing = match of_ledger(name, &experiments) {
+    let closing = match of_ledger(name, experiments) {
         Some(Ok(figure)) => Some(figure),
         Some(Err(problem)) => {
             ui.warning(&format!("ledger {name}: {problem}"));
@@ -108,9 +156,9 @@ fn pages(
         }
         None => None,
     };
-    let text = ledger(name, &experiments, &figures, closing.as_ref());
+    let text = ledger(name, experiments, &figures, closing.as_ref());
     let mut pages = vec![(project.root.join("ledgers").join(format!("{name}.md")), text)];
     let plots = project.root.join("plots");
     pages.extend(figures.into_iter().flatten().chain(closing).map(|it| (plots.join(&it.path), it.svg)));
-    Ok(pages)
+    pages
 }

@@ -8,7 +8,8 @@ use crate::exchange::evidence::{self, Evidence};
 use crate::host;
 use crate::prereg::{Prereg, parse_canonical};
 use crate::render::{Experiment, RecordedRun};
-use crate::store::{Registration, Store, StoreOptions};
+use crate::store::{Registration, RunLine, Store, StoreOptions};
+use crate::vocab::RunState;
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,9 +25,13 @@ pub(super) fn open(global: &Global, project: &Project, ui: &Ui) -> Result<Store,
 /// Opens the store as it is.
 pub(super) fn connect(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
     let notice = |line: &str| ui.note(line);
+    let url = database_url(global);
+    if url.is_none() {
+        project.state()?;
+    }
     let store = Store::open(&StoreOptions {
         project: project.root.clone(),
-        url: database_url(global),
+        url,
         pg_bin: global.pg_bin.clone(),
         data_home: data_home(),
         autoinstall: global.pg_autoinstall,
@@ -37,7 +42,7 @@ pub(super) fn connect(global: &Global, project: &Project, ui: &Ui) -> Result<Sto
 }
 
 /// The server that the user names: by option or variable; an empty one is none.
-fn database_url(global: &Global) -> Option<String> {
+pub(super) fn database_url(global: &Global) -> Option<String> {
     let general = || std::env::var("DATABASE_URL").ok();
     global.database_url.clone().or_else(general).filter(|it| !it.is_empty())
 }
@@ -78,9 +83,12 @@ fn load_evidence(store: &mut Store, project: &Project, ui: &Ui) -> Result<(), Fa
             None => store.register(registration)?,
         }
     }
-    let stored: HashSet<Uuid> = store.runs(None)?.into_iter().map(|it| it.run.id).collect();
+    // A run that was exported unfinished may have been finished since.
+    let settled =
+        |it: &RunLine| it.verdict.is_some() && matches!(it.state, RunState::Done | RunState::Failed);
+    let settled: HashSet<Uuid> = store.runs(None)?.into_iter().filter(settled).map(|it| it.run.id).collect();
     for (id, path) in evidence::runs(&project.root)? {
-        if stored.contains(&id) {
+        if settled.contains(&id) {
             continue;
         }
         let Evidence { data, verdicts } = evidence::read_run(&path)?;
@@ -149,8 +157,17 @@ pub(super) fn register(
         reason,
     };
     store.register(&registration)?;
+    // Another process may have registered the same text a moment earlier: what is stored counts.
+    let stored = store.registrations(&prereg.id)?.into_iter().find(|it| it.version == version);
+    let registration = stored.unwrap_or(registration);
     evidence::write_registration(&project.root, &registration)?;
     Ok(registration)
+}
+
+/// Makes sure that the evidence of a registration is there: who wrote it may have been killed before.
+pub(super) fn keep(project: &Project, registration: &Registration) -> Result<(), Failure> {
+    evidence::write_registration(&project.root, registration)?;
+    Ok(())
 }
 
 /// This instant, to the microsecond: what the store keeps, so that evidence and store agree.
@@ -172,6 +189,7 @@ pub(super) fn freeze(
         return Ok(registration);
     };
     if newest.digest == prereg.digest() {
+        keep(project, newest)?;
         return Ok(newest.clone());
     }
     Err(changed(prereg, frozen, newest.version))

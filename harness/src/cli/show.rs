@@ -19,14 +19,14 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
                 .run
                 .experiment
         }
-        None => args.subject.clone(),
+        None => project.id(&args.subject).to_owned(),
     };
     let Some(experiment) = session::experiment(&mut store, project, &id)? else {
         // An unknown name has its own message.
         project.load(&id)?;
         return Err(Failure::new(
             Exit::Failed,
-            format!("`{id}` is not registered, so there is nothing to show"),
+            format!("`{id}` is not registered yet, so there is nothing to show"),
         )
         .hint(format!("measure it: harness run {id}")));
     };
@@ -41,26 +41,38 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
             let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
             report::show(ui, prereg, run, part(&experiment, run))?;
         }
-        None => ui.result(&format!("{id}: registered, not run yet"))?,
+        None => nothing(&id, ui)?,
     }
-    if ui.format == Format::Text {
+    if ui.format == Format::Text && !experiment.runs.is_empty() {
         ui.result("")?;
         ui.result(&runs(&experiment).show(Format::Text))?;
     }
     Ok(Exit::Done)
 }
 
+/// An experiment that was registered and not run yet.
+fn nothing(id: &str, ui: &mut Ui) -> Result<(), Failure> {
+    match ui.format {
+        Format::Json => ui.result(&format!("{:#}", json!({ "experiment": id, "run": null }))),
+        Format::Text => ui.result(&format!("{id}: registered, not run yet")),
+        Format::Csv | Format::Markdown => {
+            ui.note(&format!("{id}: registered, not run yet"));
+            Ok(())
+        }
+    }
+}
+
 /// What a run is to its experiment.
 pub(super) fn part(experiment: &Experiment, run: &RecordedRun) -> &'static str {
     let this = run.data.run.id;
-    if experiment.deciding().is_some_and(|it| it.data.run.id == this) {
+    if run.is_over() && run.decision.verdict == Verdict::Invalid {
+        "set aside"
+    } else if experiment.deciding().is_some_and(|it| it.data.run.id == this) {
         "the run that decides"
     } else if run.data.run.version < experiment.registration().version {
         "measured before the amendment"
     } else if !run.is_over() {
         "not complete"
-    } else if run.decision.verdict == Verdict::Invalid {
-        "set aside"
     } else {
         "a replication"
     }

@@ -1,4 +1,4 @@
-use super::args::{Global, Run};
+use super::args::{Format, Global, Run};
 use super::failure::{Exit, Failure};
 use super::lock::RunLock;
 use super::progress::Progress;
@@ -39,15 +39,24 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     }
     let mut store = session::open(global, project, ui)?;
     let registration = session::freeze(&mut store, project, ui, &prereg)?;
+    let ready = |ui: &Ui| gate(&prereg, args.wait, &interrupt, ui);
     let begun = if args.resume {
-        resume(&mut store, project, &prereg, &programs, ui)?
+        resume(&mut store, project, &prereg, &programs, ready, ui)?
     } else {
-        gate(&prereg, args.wait, &interrupt, ui)?;
-        hint_at_unfinished(&mut store, &prereg, ui)?;
+        ready(ui)?;
+        hint_at_unfinished(&mut store, project, &prereg, ui)?;
         begin(&mut store, project, &prereg, &registration, &programs)?
     };
-    measure(&mut store, project, &prereg, programs, &begun, &interrupt, ui)?;
-    let exit = conclude(&mut store, project, begun.id, args.gate, ui)?;
+    let mut recording = Recording { store: &mut store, project, prereg: &prereg, interrupt: &interrupt };
+    let exit = match recording.measure(programs, &begun, ui)? {
+        None => recording.conclude(begun.id, args.gate, true, ui)?,
+        Some(failure) => {
+            // The run is on record: its ledger says INVALID, and why.
+            recording.conclude(begun.id, false, ui.format != Format::Text, ui)?;
+            ui.failure(&failure);
+            failure.exit
+        }
+    };
     begun.lock.remove(project, begun.id);
     store.close()?;
     Ok(exit)
@@ -99,7 +108,11 @@ fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) -> Result<(
         return Err(unfit(load));
     }
     ui.note(&format!("waiting: the load is {load:.2}, registered is at most {max}"));
-    match host::wait_until_quiet(max, WAIT, |_| !interrupt.is_set()) {
+    match host::wait_until_quiet(max, WAIT, |pause| !interrupt.wait(pause)) {
+        _ if interrupt.is_set() => Err(Failure::new(
+            Exit::Failed,
+            "interrupted while waiting for a quiet host; nothing was measured",
+        )),
         Some(load) if load > max => Err(unfit(load)),
         _ => Ok(()),
     }
@@ -158,17 +171,28 @@ fn begin(
     Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1, lock })
 }
 
+/// The newest run that waits for something: for samples, or only for its verdict.
 fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
     let runs = store.runs(Some(id))?;
-    Ok(runs.into_iter().rev().find(|it| !matches!(it.state, RunState::Done | RunState::Failed)))
+    Ok(runs.into_iter().rev().find(|it| match it.state {
+        RunState::Running | RunState::Resumed | RunState::Aborted => true,
+        RunState::Done => it.verdict.is_none(),
+        RunState::Failed => false,
+    }))
 }
 
-fn hint_at_unfinished(store: &mut Store, prereg: &Prereg, ui: &Ui) -> Result<(), Failure> {
-    if let Some(line) = unfinished(store, &prereg.id)? {
+fn hint_at_unfinished(store: &mut Store, project: &Project, prereg: &Prereg, ui: &Ui) -> Result<(), Failure> {
+    let Some(RunLine { run, .. }) = unfinished(store, &prereg.id)? else { return Ok(()) };
+    if run.host != host::fingerprint().host {
+        return Ok(());
+    }
+    if RunLock::take(project, run.id).is_ok() {
         ui.note(&format!(
             "run {} was not finished and stays on record; --resume would go on with it, this is a new run",
-            line.run.id
+            run.id
         ));
+    } else {
+        ui.warning(&format!("run {} of it is being measured right now: the two disturb each other", run.id));
     }
     Ok(())
 }
@@ -179,6 +203,7 @@ fn resume(
     project: &Project,
     prereg: &Prereg,
     programs: &[Program],
+    ready: impl Fn(&Ui) -> Result<(), Failure>,
     ui: &Ui,
 ) -> Result<Begun, Failure> {
     let start_anew = || format!("start a new run: harness run {}", prereg.id);
@@ -197,6 +222,10 @@ fn resume(
         return Err(other("it was measured on another host"));
     }
     let lock = RunLock::take(project, id)?;
+    // Looked at again under the lock: who measured it may just have finished.
+    if unfinished(store, &prereg.id)?.is_none_or(|it| it.run.id != id) {
+        return Err(other("another process has finished it meanwhile"));
+    }
     let data = store.run(id)?.ok_or(StoreError::UnknownRun(id))?;
     for (arm, program) in prereg.arms.iter().zip(programs) {
         let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
@@ -218,148 +247,170 @@ fn resume(
         }
     }
     let events = data.events.last().map_or(0, |it| it.seq);
-    append_event(store, id, events + 1, RunState::Resumed, None)?;
-    ui.note(&format!("resuming run {id}: {} samples are there", done.len()));
+    let (here, total) = (done.len(), Plan::new(prereg, data.run.seed).total());
+    if (here as u64) < total {
+        ready(ui)?;
+    }
+    let event = Event { seq: events + 1, at: now(), state: RunState::Resumed, detail: None };
+    store.append_event(id, &event)?;
+    ui.note(&format!("resuming run {id}: {here} of {total} samples are there, warm-ups included"));
     Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1, lock })
 }
 
-fn append_event(
-    store: &mut Store,
-    run: Uuid,
-    seq: u32,
-    state: RunState,
-    detail: Option<Value>,
-) -> Result<(), StoreError> {
-    let event = Event { seq, at: now(), state, detail };
-    persist(store, |store| store.append_event(run, &event))
+/// What a run is recorded with.
+struct Recording<'a> {
+    store: &'a mut Store,
+    project: &'a Project,
+    prereg: &'a Prereg,
+    interrupt: &'a Interrupt,
 }
 
-/// Stores something, asking a lost store again for a while. What is stored twice is stored once.
-fn persist(
-    store: &mut Store,
-    mut write: impl FnMut(&mut Store) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
-    let mut result = write(store);
-    for _ in 0..RECONNECTS {
+impl Recording<'_> {
+    /// Measures what is missing of a run. Gives the reason when the run is INVALID for it.
+    fn measure(
+        &mut self,
+        programs: Vec<Program>,
+        begun: &Begun,
+        ui: &Ui,
+    ) -> Result<Option<Failure>, Failure> {
+        let prereg = self.prereg;
+        let plan = Plan::new(prereg, begun.seed);
+        let scratch = Scratch::of(self.project, &begun.id.to_string());
+        let result = {
+            let root = &self.project.root;
+            let mut workers = Workers::new(prereg, programs, root, &scratch.0, self.interrupt);
+            let mut progress = Steps::new(ui.progress(plan.len()), &plan);
+            let result =
+                measure::run(prereg, &plan, &begun.done, &begun.cells, &mut workers, |index, measured| {
+                    let Measured { sets, cells } = measured;
+                    self.persist(|store| store.append_block(begun.id, &sets, &cells))?;
+                    progress.step(index);
+                    Ok(())
+                });
+            progress.finish();
+            result
+        };
+        drop(scratch);
+        let next = begun.events + 1;
         match result {
-            Err(ref error) if error.is_lost() => {}
-            result => return result,
+            Ok(()) => {
+                self.append_event(begun.id, next, RunState::Done, None)
+                    .map_err(|it| self.lost(it, begun.id))?;
+                Ok(None)
+            }
+            Err(Stop::Sink(error)) => Err(self.lost(error, begun.id)),
+            Err(Stop::Failure(measure::Failure::Interrupted)) => {
+                let detail = json!({ "reason": "interrupted" });
+                self.append_event(begun.id, next, RunState::Aborted, Some(detail))
+                    .map_err(|it| self.lost(it, begun.id))?;
+                let message = format!("interrupted; all finished blocks of run {} are stored", begun.id);
+                Err(Failure::new(Exit::Failed, message).hint(self.how_to_resume()))
+            }
+            Err(Stop::Failure(failure)) => {
+                let shown = Failure::from(&failure);
+                let detail = json!({ "reason": shown.message, "stderr": failure.stderr() });
+                let message = format!("run {} is INVALID: {}", begun.id, shown.message);
+                let shown = Failure { message, ..shown };
+                match self.append_event(begun.id, next, RunState::Failed, Some(detail)) {
+                    Ok(()) => Ok(Some(shown)),
+                    Err(error) => {
+                        let lost = Failure::from(error).context("and the store could not be told");
+                        let details = shown.details.into_iter().chain([lost.message]).collect();
+                        Err(Failure { details, hint: lost.hint.or(shown.hint), ..shown })
+                    }
+                }
+            }
         }
-        if store.reconnect().is_err() {
-            std::thread::sleep(PAUSE);
-            continue;
-        }
-        result = write(store);
     }
-    result
-}
 
-fn measure(
-    store: &mut Store,
-    project: &Project,
-    prereg: &Prereg,
-    programs: Vec<Program>,
-    begun: &Begun,
-    interrupt: &Interrupt,
-    ui: &Ui,
-) -> Result<(), Failure> {
-    let plan = Plan::new(prereg, begun.seed);
-    let scratch = Scratch::of(project, &begun.id.to_string());
-    let result = {
-        let mut workers = Workers::new(prereg, programs, &project.root, &scratch.0, interrupt);
-        let mut progress = Steps::new(ui.progress(plan.len()), &plan);
-        let result =
-            measure::run(prereg, &plan, &begun.done, &begun.cells, &mut workers, |index, measured| {
-                let Measured { sets, cells } = measured;
-                persist(store, |store| store.append_block(begun.id, &sets, &cells))?;
-                progress.step(index);
-                Ok(())
-            });
-        progress.finish();
+    fn append_event(
+        &mut self,
+        run: Uuid,
+        seq: u32,
+        state: RunState,
+        detail: Option<Value>,
+    ) -> Result<(), StoreError> {
+        let event = Event { seq, at: now(), state, detail };
+        self.persist(|store| store.append_event(run, &event))
+    }
+
+    /// Stores something, asking a lost store again for a while. What is stored twice is stored once.
+    fn persist(
+        &mut self,
+        mut write: impl FnMut(&mut Store) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut result = write(self.store);
+        for _ in 0..RECONNECTS {
+            match result {
+                Err(ref error) if error.is_lost() => {}
+                result => return result,
+            }
+            if self.store.reconnect().is_ok() {
+                result = write(self.store);
+            } else if self.interrupt.wait(PAUSE) {
+                break;
+            }
+        }
         result
-    };
-    drop(scratch);
-    let next = begun.events + 1;
-    match result {
-        Ok(()) => {
-            append_event(store, begun.id, next, RunState::Done, None)?;
-            Ok(())
-        }
-        Err(Stop::Sink(error)) => Err(lost(error, prereg, begun.id)),
-        Err(Stop::Failure(measure::Failure::Interrupted)) => {
-            append_event(store, begun.id, next, RunState::Aborted, Some(json!({ "reason": "interrupted" })))?;
-            Err(Failure::new(
-                Exit::Failed,
-                format!("interrupted; run {} has all that was measured", begun.id),
-            )
-            .hint(format!("go on with it: harness run {} --resume", prereg.id)))
-        }
-        Err(Stop::Failure(failure)) => {
-            let shown = Failure::from(&failure);
-            let detail = json!({ "reason": shown.message, "stderr": failure.stderr() });
-            append_event(store, begun.id, next, RunState::Failed, Some(detail))?;
-            // The run is on record: its ledger says INVALID, and why.
-            conclude(store, project, begun.id, false, &mut Ui::silent())?;
-            let message = format!("run {} is INVALID: {}", begun.id, shown.message);
-            Err(Failure { message, ..shown })
-        }
     }
-}
 
-fn lost(error: StoreError, prereg: &Prereg, run: Uuid) -> Failure {
-    let resumable = error.is_lost();
-    let failure = Failure::from(error);
-    let failure = failure.context(&format!("run {run} stopped, all blocks before this one are stored"));
-    if resumable {
-        failure.hint(format!("when the store is back, go on: harness run {} --resume", prereg.id))
-    } else {
-        failure
-    }
-}
-
-/// Decides a complete run and writes everything that follows from it.
-fn conclude(
-    store: &mut Store,
-    project: &Project,
-    id: Uuid,
-    gate: bool,
-    ui: &mut Ui,
-) -> Result<Exit, Failure> {
-    let line = store.runs(None)?.into_iter().find(|it| it.run.id == id).ok_or(StoreError::UnknownRun(id))?;
-    let experiment = load(store, project, &line.run.experiment)?;
-    let run = find(&experiment, id)?;
-    let prereg = experiment.prereg();
-    let verdict = StoredVerdict {
-        run: id,
-        seq: 1,
-        verdict: run.decision.verdict,
-        doc: document(prereg, &run.decision, &run.analysis),
-        harness: env!("CARGO_PKG_VERSION").to_owned(),
-        decided_at: now(),
-    };
-    let findings = findings(prereg, &run.decision);
-    persist(store, |store| store.append_verdict(&verdict, &findings))?;
-    let evidence = evidence::write_run(
-        &project.root,
-        &Evidence { data: run.data.clone(), verdicts: vec![(verdict, findings)] },
-    )?;
-    let written = super::render::write(store, project, ui, &prereg.ledger)?;
-    report::show(ui, prereg, run, part(&experiment, run))?;
-    ui.note("");
-    for (name, path) in [("evidence", Some(&evidence)), ("ledger", written.first())] {
-        if let Some(path) = path {
-            ui.note(&format!("{name:9} {}", project.shown(path)));
+    fn lost(&self, error: StoreError, run: Uuid) -> Failure {
+        let resumable = error.is_lost();
+        let failure = Failure::from(error);
+        let failure = failure.context(&format!("run {run} stopped, all blocks before this one are stored"));
+        if resumable {
+            failure.hint(format!("when the store is back, {}", self.how_to_resume()))
+        } else {
+            failure
         }
     }
-    let folder = format!("plots/{}/", prereg.id);
-    let plots = written.iter().filter(|it| project.shown(it).starts_with(&folder)).count();
-    ui.note(&format!("{:9} {folder} ({plots} SVG)", "plots"));
-    Ok(match run.decision.verdict {
-        Verdict::Reject if gate => Exit::Reject,
-        Verdict::Inconclusive if gate => Exit::Inconclusive,
-        Verdict::Invalid => Exit::Failed,
-        _ => Exit::Done,
-    })
+
+    fn how_to_resume(&self) -> String {
+        format!("go on with it: harness run {} --resume", self.prereg.id)
+    }
+
+    /// Decides a run that is over, writes everything that follows from it, and shows it if `shown`.
+    fn conclude(&mut self, id: Uuid, gate: bool, shown: bool, ui: &mut Ui) -> Result<Exit, Failure> {
+        let project = self.project;
+        let experiment = load(self.store, project, &self.prereg.id)?;
+        let run = find(&experiment, id)?;
+        let prereg = experiment.prereg();
+        let verdict = StoredVerdict {
+            run: id,
+            seq: 1,
+            verdict: run.decision.verdict,
+            doc: document(prereg, &run.decision, &run.analysis),
+            harness: env!("CARGO_PKG_VERSION").to_owned(),
+            decided_at: now(),
+        };
+        let findings = findings(prereg, &run.decision);
+        self.persist(|store| store.append_verdict(&verdict, &findings))?;
+        let evidence = evidence::write_run(
+            &project.root,
+            &Evidence { data: run.data.clone(), verdicts: vec![(verdict, findings)] },
+        )?;
+        let written = super::render::write(self.store, project, ui, &prereg.ledger)?;
+        if shown {
+            report::show(ui, prereg, run, part(&experiment, run))?;
+            ui.note("");
+        }
+        for (name, path) in [("evidence", Some(&evidence)), ("ledger", written.first())] {
+            if let Some(path) = path {
+                ui.note(&format!("{name:9} {}", project.shown(path)));
+            }
+        }
+        let folder = format!("plots/{}/", prereg.id);
+        let plots = written.iter().filter(|it| project.shown(it).starts_with(&folder)).count();
+        if plots > 0 {
+            ui.note(&format!("{:9} {folder} ({plots} SVG)", "plots"));
+        }
+        Ok(match run.decision.verdict {
+            Verdict::Reject if gate => Exit::Reject,
+            Verdict::Inconclusive if gate => Exit::Inconclusive,
+            Verdict::Invalid => Exit::Failed,
+            _ => Exit::Done,
+        })
+    }
 }
 
 fn load(store: &mut Store, project: &Project, id: &str) -> Result<Experiment, Failure> {
@@ -451,11 +502,14 @@ fn rehearse(
     let run = RecordedRun::new(&small, rehearsed(&small, sets));
     let cell = if first.0.is_empty() { String::new() } else { format!(" at {first}") };
     report::measurements_only(ui, &small, &run)?;
-    let note = ui.tone(
-        Tone::Open,
-        &format!("A rehearsal{cell} with 5 samples: no verdict, nothing registered, nothing stored."),
-    );
-    ui.result(&note)?;
+    let note = format!("A rehearsal{cell} with 5 samples: no verdict, nothing registered, nothing stored.");
+    if ui.format == Format::Text {
+        let note = ui.tone(Tone::Open, &note);
+        ui.result(&note)?;
+    } else {
+        // The result is for a program, which must be able to read all of it.
+        ui.note(&note);
+    }
     Ok(Exit::Done)
 }
 

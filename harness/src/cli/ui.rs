@@ -6,7 +6,6 @@ use std::io::{self, IsTerminal, Write};
 /// The two streams of the program, and how much is said on them.
 pub(super) struct Ui {
     pub(super) format: Format,
-    muted: bool,
     quiet: bool,
     verbose: bool,
     color_out: bool,
@@ -45,7 +44,6 @@ impl Ui {
         let terminal = io::stderr().is_terminal();
         Self {
             format: global.format,
-            muted: false,
             quiet: global.quiet,
             verbose: global.verbose,
             color_out: color(io::stdout().is_terminal()),
@@ -54,26 +52,10 @@ impl Ui {
         }
     }
 
-    /// One that says nothing at all: for what is done on the way to a failure that is told later.
-    pub(super) fn silent() -> Self {
-        Self {
-            format: Format::Text,
-            muted: true,
-            quiet: true,
-            verbose: false,
-            color_out: false,
-            color_err: false,
-            terminal: false,
-        }
-    }
-
     /// Prints a part of the result, with a line break.
     ///
     /// A reader who has seen enough closes the pipe; that is no failure.
     pub(super) fn result(&mut self, text: &str) -> Result<(), Failure> {
-        if self.muted {
-            return Ok(());
-        }
         match writeln!(io::stdout().lock(), "{text}") {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Failure::chain(super::Exit::Failed, &error))

@@ -7,15 +7,13 @@ pub fn load_average() -> Option<f64> {
 
 /// Waits until the load average is at most `max`, and returns the last one seen.
 ///
-/// Looks every five seconds and calls `waiting` before each pause; gives up after `limit`, or as soon as
-/// `waiting` says `false`.
-pub fn wait_until_quiet(max: f64, limit: Duration, mut waiting: impl FnMut(f64) -> bool) -> Option<f64> {
+/// Looks every five seconds, with `pause` in between; gives up after `limit`, or as soon as `pause` says `false`.
+pub fn wait_until_quiet(max: f64, limit: Duration, mut pause: impl FnMut(Duration) -> bool) -> Option<f64> {
     let start = Instant::now();
     loop {
         let load = load_average()?;
-        if load <= max || start.elapsed() >= limit || !waiting(load) {
+        if load <= max || start.elapsed() >= limit || !pause(Duration::from_secs(5)) {
             return Some(load);
         }
-        std::thread::sleep(Duration::from_secs(5));
     }
 }

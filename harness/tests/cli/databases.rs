@@ -1,0 +1,259 @@
+//! Databases that are not there, do not let one in, or go away in the middle of a run.
+
+use crate::support::{Experiment, Project, Said, data_home, exists, rows, said, signal, tell, wait_until};
+use harness::store::cluster::{Cluster, ClusterOptions};
+use std::path::Path;
+use std::process::Command;
+
+/// A server of somebody else's: the harness has only its address. It wants a password of everybody but `harness`.
+struct Server {
+    cluster: Option<Cluster>,
+    data: std::path::PathBuf,
+}
+
+impl Server {
+    fn start(folder: &Path) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let access = folder.join("access.conf");
+        std::fs::write(&access, "local postgres harness trust\nlocal all all scram-sha-256\n").unwrap();
+        let setting = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let settings = vec![setting("fsync", "off"), setting("hba_file", &access.display().to_string())];
+        let dir = folder.join("pg");
+        let options =
+            ClusterOptions { dir, pg_bin: None, data_home: data_home(), autoinstall: true, settings };
+        let cluster = Cluster::acquire(&options, &|_| {}).unwrap();
+        rows(&cluster.url(), "alter role harness password 's3cret'");
+        let data = cluster.dir().join("data");
+        Self { cluster: Some(cluster), data }
+    }
+
+    fn trusting(&self) -> String {
+        self.cluster.as_ref().unwrap().url()
+    }
+
+    /// The address of another database, with this user and password.
+    fn url(&self, user: &str, database: &str) -> String {
+        let url = self.trusting().replacen("harness@", &format!("{user}@"), 1);
+        url.split("&options").next().unwrap().replacen("/postgres", &format!("/{database}"), 1)
+    }
+
+    fn kill(&self) {
+        let text = std::fs::read_to_string(self.data.join("postmaster.pid")).unwrap();
+        let pid: i32 = text.lines().next().unwrap().parse().unwrap();
+        signal(pid, "QUIT");
+        wait_until("the server is gone", || !exists(pid));
+    }
+
+    fn restart(&mut self) {
+        self.cluster.as_mut().unwrap().ensure(&|_| {}).unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(cluster) = self.cluster.take() {
+            let _ = cluster.discard();
+        }
+    }
+}
+
+fn with(project: &Project, variables: &[(&str, &str)], args: &[&str]) -> Said {
+    said(project.command(args).envs(variables.iter().copied()))
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_named_without_its_password() {
+    let project = Project::with(&Experiment::FASTER);
+    let server = Server::start(&project.outside("server"));
+    rows(&server.trusting(), "create database perf");
+    let cases = [
+        (
+            "postgres://bob:s3cret@127.0.0.1:1/perf".to_owned(),
+            "bob@127.0.0.1:1/perf: ",
+            "is the server running there?",
+        ),
+        (
+            server.url("harness:s3cret", "nodb"),
+            "database \"nodb\" does not exist",
+            "create the database first",
+        ),
+        (
+            server.url("harness:s3cret-wrong", "perf"),
+            "password authentication failed",
+            "check the user and the password",
+        ),
+        (server.url("harness", "perf"), "password", "the server wants a password"),
+        (
+            server.url("nobody:s3cret", "perf"),
+            "password authentication failed",
+            "check the user and the password",
+        ),
+        ("postgres://bob:s3cret@127.0.0.1/perf?sslmode=require".to_owned(), "needs TLS", ""),
+        ("postgres://bob:s3cret@127.0.0.1:port/perf".to_owned(), "unusable database URL", ""),
+        ("s3cret".to_owned(), "unusable database URL", ""),
+    ];
+    for (url, problem, hint) in &cases {
+        for args in [&["list", "-v"][..], &["run", "faster", "-v"], &["db", "status"]] {
+            let told = said(project.command(args).env("HARNESS_DATABASE_URL", url));
+            assert_eq!(told.code, Some(1), "{told}");
+            told.complains(&["error: ", problem, hint]);
+            let typed = project.harness(&[args, &["--database-url", url]].concat());
+            assert_eq!((typed.code, &typed.err), (told.code, &told.err));
+            assert!(!told.to_string().contains("s3cret"), "{told}");
+        }
+    }
+    assert!(!project.path(".harness/pg").exists(), "the private cluster is no way out");
+    assert!(!project.path("ledgers").exists());
+
+    // With the right password everything works, and it is nowhere to be seen.
+    let url = server.url("harness:s3cret", "perf");
+    let url = url.as_str();
+    let run = with(&project, &[("DATABASE_URL", url)], &["run", "faster", "-v"]);
+    assert_eq!(run.code, Some(0), "{run}");
+    let status = with(&project, &[("HARNESS_DATABASE_URL", url)], &["db", "status"]);
+    assert!(status.out.contains("/perf") && status.out.contains("PostgreSQL"), "{status}");
+    let address = with(&project, &[("DATABASE_URL", url)], &["db", "url"]);
+    let help = with(&project, &[("HARNESS_DATABASE_URL", url)], &["run", "--help"]);
+    let stop = with(&project, &[("DATABASE_URL", url)], &["db", "stop"]);
+    assert_eq!(stop.code, Some(2), "{stop}");
+    stop.complains(&["not the harness's own to stop"]);
+    let query = "select arm, count(*) from samples where experiment = 'faster' group by arm order by arm\n";
+    let psql = tell(project.command(&["db", "psql"]).env("DATABASE_URL", url), query);
+    assert!(psql.code == Some(0) && psql.out.contains("a   |    10"), "{psql}");
+    for told in [&run, &status, &address, &help, &stop, &psql] {
+        assert!(!told.to_string().contains("s3cret"), "{told}");
+    }
+    for file in ["ledgers/demo.md", "ledgers/evidence/faster/registration-1.json"] {
+        assert!(!project.read(file).contains("s3cret"), "{file}");
+    }
+
+    // What is typed comes first, then the harness's own variable, then everybody's.
+    let (none, own) = ("postgres://bob@127.0.0.1:1/none", "postgres://bob@127.0.0.1:1/own");
+    let told = with(&project, &[("HARNESS_DATABASE_URL", own), ("DATABASE_URL", url)], &["list"]);
+    told.complains(&["/own"]);
+    let told = with(&project, &[("HARNESS_DATABASE_URL", own)], &["list", "--database-url", none]);
+    told.complains(&["/none"]);
+    let told = with(&project, &[("HARNESS_DATABASE_URL", url), ("DATABASE_URL", none)], &["list"]);
+    assert_eq!(told.code, Some(0), "{told}");
+    // An empty one of the harness's own means the private cluster.
+    let told = with(&project, &[("HARNESS_DATABASE_URL", ""), ("DATABASE_URL", none)], &["db", "status"]);
+    assert!(told.code == Some(0) && told.out.contains("the private cluster in"), "{told}");
+}
+
+#[test]
+fn a_private_server_that_is_killed_is_started_again_and_the_run_goes_on() {
+    let project = Project::with(&Experiment::FASTER);
+    project.write("asked", "");
+    project.write("pause", "0.05\n");
+    let run = project.start(&["run", "faster"]);
+    project.wait_for_requests(8);
+    signal(project.postmaster().unwrap(), "KILL");
+    let told = run.wait();
+    assert_eq!(told.code, Some(0), "{told}");
+    assert!(told.out.contains("faster: ACCEPT (the run that decides)"), "{told}");
+    assert_eq!(project.sql("select arm, count(*) from samples group by arm order by arm"), ["a 10", "b 10"]);
+    // Nothing was asked for twice.
+    assert_eq!(project.read("asked").lines().count(), 22);
+}
+
+#[test]
+fn a_server_that_goes_away_for_good_stops_the_run_which_is_resumed_when_it_is_back() {
+    let project = Project::with(&Experiment::FASTER);
+    let mut server = Server::start(&project.outside("server"));
+    let url = server.trusting();
+    project.write("asked", "");
+    project.write("pause", "0.05\n");
+    let args = ["run", "faster", "--database-url", &url];
+    let run = project.start(&args);
+    project.wait_for_requests(8);
+    server.kill();
+    let told = run.wait();
+    assert_eq!(told.code, Some(1), "{told}");
+    assert!(told.out.is_empty(), "{told}");
+    told.complains(&[
+        "error: run ",
+        "stopped, all blocks before this one are stored: ",
+        "hint: when the store is back, go on with it: harness run faster --resume",
+    ]);
+    assert!(project.workers().is_empty());
+    server.restart();
+    project.remove("pause");
+    let told = project.expect(0, &[&args[..], &["--resume"]].concat());
+    told.complains(&["resuming run ", " of 22 samples are there, warm-ups included"]);
+    assert!(told.out.contains("faster: ACCEPT (the run that decides)"), "{told}");
+    let counted = "select arm, count(*), count(distinct block) from samples group by arm order by arm";
+    assert_eq!(rows(&url, counted), ["a 10 10", "b 10 10"]);
+    assert_eq!(rows(&url, "select count(*) from harness.runs"), ["1"]);
+    // The block that was measured when the server went is measured again, and no other.
+    let asked = project.read("asked").lines().count();
+    assert!((22..=24).contains(&asked), "{asked}");
+}
+
+#[test]
+fn the_private_server_is_reached_from_outside_and_stopped_on_demand() {
+    let project = Project::with(&Experiment::FASTER);
+    let none = project.expect(0, &["db", "stop"]);
+    none.complains(&["there is no private server yet"]);
+    assert!(!project.path(".harness/pg").exists());
+    project.expect(0, &["run", "faster", "-q"]);
+    assert!(project.postmaster().is_none(), "nobody uses it any more");
+    let query = "select arm, avg(value) from samples where experiment = 'faster' group by arm";
+    let told = tell(&mut project.command(&["db", "psql"]), query);
+    assert!(told.code == Some(0) && told.out.contains("(2 rows)"), "{told}");
+    let told = tell(
+        project.command(&["db", "psql", "-q"]).env("PSQLRC", "none"),
+        "\\set ON_ERROR_STOP 1\nselect oops",
+    );
+    assert_eq!(told.code, Some(1), "{told}");
+    told.complains(&["psql ended with exit status: 3"]);
+    assert!(project.postmaster().is_none());
+
+    let url = project.expect(0, &["db", "url"]).out;
+    assert_eq!(url.lines().count(), 1);
+    let mut psql = project.program("psql", &[url.trim(), "-At", "-c", query]);
+    assert_eq!(said(&mut psql).out.lines().count(), 2);
+    // A client that stays keeps the server, whatever the harness does meanwhile.
+    let plain = url.trim().split("&options=").next().unwrap();
+    let mut client = postgres::Client::connect(plain, postgres::NoTls).unwrap();
+    let postmaster = project.postmaster();
+    assert!(postmaster.is_some());
+    project.expect(0, &["list"]);
+    assert_eq!(project.postmaster(), postmaster);
+    assert_eq!(client.query("select count(*) from harness.runs", &[]).unwrap().len(), 1);
+    drop(client);
+    project.expect(0, &["db", "stop"]).complains(&["the private server is stopped"]);
+    assert!(project.postmaster().is_none());
+    let told = said(project.command(&["db", "psql"]).env("PATH", "/nonexistent"));
+    assert_eq!(told.code, Some(1), "{told}");
+}
+
+#[test]
+fn ctrl_c_in_psql_is_for_psql() {
+    let project = Project::new();
+    let url = project.expect(0, &["db", "url"]).out;
+    // A process group of its own, as a terminal makes it; `script` would need a terminal.
+    let mut command = Command::new("setsid");
+    let inner = project.command(&["db", "psql"]);
+    command.arg(inner.get_program()).args(inner.get_args()).current_dir(&project.root).env_clear();
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    use std::io::Write as _;
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"select pg_sleep(60);\n").unwrap();
+    let sleeping = "select count(*) from pg_stat_activity where query like 'select pg_sleep%'";
+    wait_until("the query runs", || rows(url.trim(), sleeping) == ["1"]);
+    let group = format!("-{}", child.id());
+    assert!(Command::new("kill").args(["-s", "INT", "--", &group]).status().unwrap().success());
+    // The query is cancelled, and the next one is answered: psql reads on when its input is no terminal only if it
+    // was not ended, so it is enough that the harness waits for its end.
+    let _ = input.write_all(b"select 'still here';\n");
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code().is_some(), "the harness was ended by the signal: {output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cancel"), "{output:?}");
+}

@@ -1,0 +1,17 @@
+//! The command line as its users meet it: the built program in throw-away projects, over real Postgres.
+//!
+//! What a user reads is compared with files in `golden/`; `HARNESS_BLESS=1 cargo test -p harness --test cli`
+//! writes them. Linux only: processes are looked for in `/proc`, terminals made by `script`.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod databases;
+mod inputs;
+mod interruptions;
+mod queries;
+mod runs;
+mod support;
+mod terminal;
+mod together;
+mod troubles;

@@ -1,4 +1,4 @@
-//! The repository's own rules, as tests. Each was checked by breaking it.
+//! The repository's own rules, as tests.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

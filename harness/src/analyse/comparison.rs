@@ -128,7 +128,7 @@ impl Statistics {
             ratio: ratio_of_moments(&t, &c),
             effect: effect_size_of_moments(&t, &c),
             delta: cliffs_delta(treatment, control),
-            mann_whitney: mann_whitney(treatment, control, RankMethod::Auto)?,
+            mann_whitney: mann_whitney(treatment, control, RankMethod::AutoConditional)?,
         })
     }
 

@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. One subcommand a file.
 
 mod args;
+mod begun;
 mod check;
 mod db;
 mod failure;
@@ -11,9 +12,11 @@ mod lock;
 mod progress;
 mod project;
 mod register;
+mod rehearsal;
 mod render;
 mod report;
 mod run;
+mod scratch;
 mod session;
 mod show;
 mod table;

@@ -1,25 +1,24 @@
 use super::args::{Format, Global, Run};
+use super::begun::{Begun, begin, hint_at_unfinished, resume};
 use super::failure::{Exit, Failure};
-use super::lock::RunLock;
 use super::progress::Progress;
 use super::project::Project;
+use super::rehearsal::rehearse;
 use super::report;
+use super::scratch::Scratch;
 use super::session::{self, now};
 use super::show::part;
-use super::ui::{Tone, Ui};
+use super::ui::Ui;
 use crate::decide::{document, findings};
 use crate::exchange::evidence::{self, Evidence};
 use crate::host;
-use crate::measure::{self, Interrupt, Measured, Place, Program, Stop, Workers};
+use crate::measure::{self, Interrupt, Measured, Program, Stop, Workers};
 use crate::plan::Plan;
 use crate::prereg::{Launch, Prereg};
 use crate::render::{Experiment, RecordedRun};
-use crate::stats::rng::mix64;
-use crate::store::{self, CellArm, Event, RunArm, RunData, RunLine, Store, StoreError, StoredVerdict};
+use crate::store::{Event, Store, StoreError, StoredVerdict};
 use crate::vocab::{RunState, Verdict};
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::path::PathBuf;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -116,145 +115,6 @@ fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) -> Result<(
         Some(load) if load > max => Err(unfit(load)),
         _ => Ok(()),
     }
-}
-
-/// A run that is about to be measured.
-struct Begun {
-    id: Uuid,
-    seed: u64,
-    /// What is stored already.
-    done: HashSet<Place>,
-    cells: Vec<CellArm>,
-    /// The number of its last event.
-    events: u32,
-    lock: RunLock,
-}
-
-fn begin(
-    store: &mut Store,
-    project: &Project,
-    prereg: &Prereg,
-    registration: &store::Registration,
-    programs: &[Program],
-) -> Result<Begun, Failure> {
-    let host = host::fingerprint();
-    let id = Uuid::now_v7();
-    // A replication gets an order of its own; the inputs depend on the registered seed alone. Kept within what
-    // SQL counts with.
-    let salt = u64::from_be_bytes(id.as_bytes()[8..].try_into().unwrap_or_default());
-    let seed = mix64(prereg.design.seed ^ mix64(salt)) >> 1;
-    let run = store::Run {
-        id,
-        experiment: prereg.id.clone(),
-        version: registration.version,
-        registration: registration.digest,
-        host: host.host,
-        environment: host.environment,
-        harness: env!("CARGO_PKG_VERSION").to_owned(),
-        seed,
-        git: host::git(&project.root),
-        started_at: now(),
-    };
-    let arms: Vec<RunArm> = prereg
-        .arms
-        .iter()
-        .zip(programs)
-        .map(|(arm, program)| RunArm {
-            arm: arm.name.clone(),
-            command: program.shown.clone(),
-            env: arm.env.iter().cloned().collect(),
-            binary: program.binary,
-        })
-        .collect();
-    let lock = RunLock::take(project, id)?;
-    store.begin_run(&run, &arms)?;
-    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1, lock })
-}
-
-/// The newest run that waits for something: for samples, or only for its verdict.
-fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
-    let runs = store.runs(Some(id))?;
-    Ok(runs.into_iter().rev().find(|it| match it.state {
-        RunState::Running | RunState::Resumed | RunState::Aborted => true,
-        RunState::Done => it.verdict.is_none(),
-        RunState::Failed => false,
-    }))
-}
-
-fn hint_at_unfinished(store: &mut Store, project: &Project, prereg: &Prereg, ui: &Ui) -> Result<(), Failure> {
-    let Some(RunLine { run, .. }) = unfinished(store, &prereg.id)? else { return Ok(()) };
-    if run.host != host::fingerprint().host {
-        return Ok(());
-    }
-    if RunLock::take(project, run.id).is_ok() {
-        ui.note(&format!(
-            "run {} was not finished and stays on record; --resume would go on with it, this is a new run",
-            run.id
-        ));
-    } else {
-        ui.warning(&format!("run {} of it is being measured right now: the two disturb each other", run.id));
-    }
-    Ok(())
-}
-
-/// The newest run that was interrupted, with what it has.
-fn resume(
-    store: &mut Store,
-    project: &Project,
-    prereg: &Prereg,
-    programs: &[Program],
-    ready: impl Fn(&Ui) -> Result<(), Failure>,
-    ui: &Ui,
-) -> Result<Begun, Failure> {
-    let start_anew = || format!("start a new run: harness run {}", prereg.id);
-    let Some(line) = unfinished(store, &prereg.id)? else {
-        return Err(Failure::new(Exit::Failed, format!("no run of `{}` waits to be resumed", prereg.id))
-            .hint(start_anew()));
-    };
-    let id = line.run.id;
-    let other = |what: &str| {
-        Failure::new(Exit::Failed, format!("run {id} cannot be resumed: {what}")).hint(start_anew())
-    };
-    if line.run.registration != prereg.digest() {
-        return Err(other("it belongs to another version of the registration"));
-    }
-    if line.run.host != host::fingerprint().host {
-        return Err(other("it was measured on another host"));
-    }
-    let lock = RunLock::take(project, id)?;
-    // Looked at again under the lock: who measured it may just have finished.
-    if unfinished(store, &prereg.id)?.is_none_or(|it| it.run.id != id) {
-        return Err(other("another process has finished it meanwhile"));
-    }
-    let data = store.run(id)?.ok_or(StoreError::UnknownRun(id))?;
-    for (arm, program) in prereg.arms.iter().zip(programs) {
-        let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
-        if before != program.binary {
-            return Err(other(&format!("the worker of arm `{}` was built anew since", arm.name)));
-        }
-    }
-    let mut done = HashSet::new();
-    let mut counted: std::collections::HashMap<Place, usize> = std::collections::HashMap::new();
-    for set in &data.sets {
-        for block in (set.first_block..).take(set.values.len()) {
-            let place = (set.cell.clone(), set.arm.clone(), set.warmup, block);
-            let metrics = counted.entry(place.clone()).or_default();
-            *metrics += 1;
-            // All metrics of a sample are stored in one transaction.
-            if *metrics == prereg.metrics.len() {
-                done.insert(place);
-            }
-        }
-    }
-    let events = data.events.last().map_or(0, |it| it.seq);
-    let (here, total) = (done.len(), Plan::new(prereg, data.run.seed).total());
-    if (here as u64) < total {
-        ready(ui)?;
-    }
-    let event = Event { seq: events + 1, at: now(), state: RunState::Resumed, detail: None };
-    store.append_event(id, &event)?;
-    ui.note(&format!("resuming run {id}: {here} of {total} samples are there, warm-ups included"));
-    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1, lock })
 }
 
 /// What a run is recorded with.
@@ -447,89 +307,5 @@ impl<'a> Steps<'a> {
 
     fn finish(self) {
         self.progress.finish();
-    }
-}
-
-/// The folder of a run's scratch files, removed when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn of(project: &Project, name: &str) -> Self {
-        Self(project.root.join("target/bench-scratch").join(name))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed lies below `target`, and the next `cargo clean` takes it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A few samples of the first cell, shown and forgotten.
-fn rehearse(
-    prereg: &Prereg,
-    programs: Vec<Program>,
-    project: &Project,
-    interrupt: &Interrupt,
-    ui: &mut Ui,
-) -> Result<Exit, Failure> {
-    let mut small = prereg.clone();
-    small.design.warmups = 1;
-    small.design.samples = 5;
-    for (_, values) in &mut small.params {
-        values.truncate(1);
-    }
-    let first = prereg.cells().swap_remove(0);
-    let plan = Plan::new(&small, small.design.seed);
-    let scratch = Scratch::of(project, &format!("rehearsal-{}", std::process::id()));
-    let mut sets = Vec::new();
-    let result = {
-        let mut workers = Workers::new(&small, programs, &project.root, &scratch.0, interrupt);
-        measure::run(&small, &plan, &HashSet::new(), &[], &mut workers, |_, measured| {
-            sets.extend(measured.sets);
-            Ok::<_, std::convert::Infallible>(())
-        })
-    };
-    match result {
-        Ok(()) => {}
-        Err(Stop::Failure(failure)) => return Err(Failure::from(&failure).context("the rehearsal failed")),
-        Err(Stop::Sink(never)) => match never {},
-    }
-    // Hypotheses speak of cells that were not measured.
-    small.hypotheses.clear();
-    small.guards.clear();
-    let run = RecordedRun::new(&small, rehearsed(&small, sets));
-    let cell = if first.0.is_empty() { String::new() } else { format!(" at {first}") };
-    report::measurements_only(ui, &small, &run)?;
-    let note = format!("A rehearsal{cell} with 5 samples: no verdict, nothing registered, nothing stored.");
-    if ui.format == Format::Text {
-        let note = ui.tone(Tone::Open, &note);
-        ui.result(&note)?;
-    } else {
-        // The result is for a program, which must be able to read all of it.
-        ui.note(&note);
-    }
-    Ok(Exit::Done)
-}
-
-fn rehearsed(prereg: &Prereg, sets: Vec<store::SampleSet>) -> RunData {
-    RunData {
-        run: store::Run {
-            id: Uuid::nil(),
-            experiment: prereg.id.clone(),
-            version: 1,
-            registration: prereg.digest(),
-            host: String::new(),
-            environment: Value::Null,
-            harness: String::new(),
-            seed: prereg.design.seed,
-            git: store::Git { commit: String::new(), dirty: false },
-            started_at: now(),
-        },
-        arms: Vec::new(),
-        cells: Vec::new(),
-        events: Vec::new(),
-        sets,
     }
 }

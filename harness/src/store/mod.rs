@@ -37,6 +37,7 @@ use address::{Address, Unreached};
 use cluster::{Cluster, ClusterOptions};
 use jiff::Timestamp;
 use postgres::Client;
+use std::time::Duration;
 
 /// An open store.
 pub struct Store {
@@ -128,7 +129,11 @@ impl Store {
     }
 
     fn give_back(&mut self) -> Result<(), StoreError> {
-        let busy = self.has_other_clients();
+        // Who has just disconnected is still there for a moment.
+        let busy = (0..5).all(|i| {
+            std::thread::sleep(Duration::from_millis(if i == 0 { 0 } else { 10 }));
+            self.has_other_clients()
+        });
         self.client = None;
         match self.cluster.take() {
             Some(cluster) if busy => cluster.leave(),

@@ -69,7 +69,11 @@ fn rejected_and_undecided_experiments_say_why_and_what_would_decide() {
     project.expect(0, &["run", "slower"]);
     let said = project.harness(&["run", "unclear"]);
     assert_eq!(said.code, Some(0), "{said}");
-    let needed = said.out.lines().find(|it| it.contains("would")).unwrap_or_else(|| panic!("no n:\n{said}"));
+    let needed = said
+        .out
+        .lines()
+        .find(|it| it.contains("samples of each arm are needed"))
+        .unwrap_or_else(|| panic!("no n:\n{said}"));
     assert!(needed.chars().any(|it| it.is_ascii_digit()), "{needed}");
 }
 

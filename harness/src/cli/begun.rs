@@ -1,0 +1,162 @@
+//! How a run begins: as a new one, or where an interrupted one stopped.
+
+use super::failure::{Exit, Failure};
+use super::lock::RunLock;
+use super::project::Project;
+use super::session::now;
+use super::ui::Ui;
+use crate::host;
+use crate::measure::{Place, Program};
+use crate::plan::Plan;
+use crate::prereg::Prereg;
+use crate::stats::rng::mix64;
+use crate::store::{self, CellArm, Event, RunArm, RunLine, Store, StoreError};
+use crate::vocab::RunState;
+use std::collections::{HashMap, HashSet};
+use uuid::Uuid;
+
+/// A run that is about to be measured.
+pub(super) struct Begun {
+    pub(super) id: Uuid,
+    pub(super) seed: u64,
+    /// What is stored already.
+    pub(super) done: HashSet<Place>,
+    pub(super) cells: Vec<CellArm>,
+    /// The number of its last event.
+    pub(super) events: u32,
+    pub(super) lock: RunLock,
+}
+
+/// A new run, on record.
+pub(super) fn begin(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    registration: &store::Registration,
+    programs: &[Program],
+) -> Result<Begun, Failure> {
+    let host = host::fingerprint();
+    let id = Uuid::now_v7();
+    // A replication gets an order of its own; the inputs depend on the registered seed alone. Kept within what
+    // SQL counts with.
+    let salt = u64::from_be_bytes(id.as_bytes()[8..].try_into().unwrap_or_default());
+    let seed = mix64(prereg.design.seed ^ mix64(salt)) >> 1;
+    let run = store::Run {
+        id,
+        experiment: prereg.id.clone(),
+        version: registration.version,
+        registration: registration.digest,
+        host: host.host,
+        environment: host.environment,
+        harness: env!("CARGO_PKG_VERSION").to_owned(),
+        seed,
+        git: host::git(&project.root),
+        started_at: now(),
+    };
+    let arms: Vec<RunArm> = prereg
+        .arms
+        .iter()
+        .zip(programs)
+        .map(|(arm, program)| RunArm {
+            arm: arm.name.clone(),
+            command: program.shown.clone(),
+            env: arm.env.iter().cloned().collect(),
+            binary: program.binary,
+        })
+        .collect();
+    let lock = RunLock::take(project, id)?;
+    store.begin_run(&run, &arms)?;
+    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1, lock })
+}
+
+/// The newest run that waits for something: for samples, or only for its verdict.
+fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
+    let runs = store.runs(Some(id))?;
+    Ok(runs.into_iter().rev().find(|it| match it.state {
+        RunState::Running | RunState::Resumed | RunState::Aborted => true,
+        RunState::Done => it.verdict.is_none(),
+        RunState::Failed => false,
+    }))
+}
+
+/// Says that a run waits to be resumed, or is being measured, before a new one begins.
+pub(super) fn hint_at_unfinished(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let Some(RunLine { run, .. }) = unfinished(store, &prereg.id)? else { return Ok(()) };
+    if run.host != host::fingerprint().host {
+        return Ok(());
+    }
+    if RunLock::take(project, run.id).is_ok() {
+        ui.note(&format!(
+            "run {} was not finished and stays on record; --resume would go on with it, this is a new run",
+            run.id
+        ));
+    } else {
+        ui.warning(&format!("run {} of it is being measured right now: the two disturb each other", run.id));
+    }
+    Ok(())
+}
+
+/// The newest run that was interrupted, with what it has.
+pub(super) fn resume(
+    store: &mut Store,
+    project: &Project,
+    prereg: &Prereg,
+    programs: &[Program],
+    ready: impl Fn(&Ui) -> Result<(), Failure>,
+    ui: &Ui,
+) -> Result<Begun, Failure> {
+    let start_anew = || format!("start a new run: harness run {}", prereg.id);
+    let Some(line) = unfinished(store, &prereg.id)? else {
+        return Err(Failure::new(Exit::Failed, format!("no run of `{}` waits to be resumed", prereg.id))
+            .hint(start_anew()));
+    };
+    let id = line.run.id;
+    let other = |what: &str| {
+        Failure::new(Exit::Failed, format!("run {id} cannot be resumed: {what}")).hint(start_anew())
+    };
+    if line.run.registration != prereg.digest() {
+        return Err(other("it belongs to another version of the registration"));
+    }
+    if line.run.host != host::fingerprint().host {
+        return Err(other("it was measured on another host"));
+    }
+    let lock = RunLock::take(project, id)?;
+    // Looked at again under the lock: who measured it may just have finished.
+    if unfinished(store, &prereg.id)?.is_none_or(|it| it.run.id != id) {
+        return Err(other("another process has finished it meanwhile"));
+    }
+    let data = store.run(id)?.ok_or(StoreError::UnknownRun(id))?;
+    for (arm, program) in prereg.arms.iter().zip(programs) {
+        let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
+        if before != program.binary {
+            return Err(other(&format!("the worker of arm `{}` was built anew since", arm.name)));
+        }
+    }
+    let done = complete(prereg, &data.sets);
+    let events = data.events.last().map_or(0, |it| it.seq);
+    let (here, total) = (done.len(), Plan::new(prereg, data.run.seed).total());
+    if (here as u64) < total {
+        ready(ui)?;
+    }
+    let event = Event { seq: events + 1, at: now(), state: RunState::Resumed, detail: None };
+    store.append_event(id, &event)?;
+    ui.note(&format!("resuming run {id}: {here} of {total} samples are there, warm-ups included"));
+    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1, lock })
+}
+
+/// The samples of which every metric is stored.
+fn complete(prereg: &Prereg, sets: &[store::SampleSet]) -> HashSet<Place> {
+    let mut metrics: HashMap<Place, usize> = HashMap::new();
+    for set in sets {
+        for block in (set.first_block..).take(set.values.len()) {
+            *metrics.entry((set.cell.clone(), set.arm.clone(), set.warmup, block)).or_default() += 1;
+        }
+    }
+    let all = prereg.metrics.len();
+    metrics.into_iter().filter(|(_, n)| *n == all).map(|(place, _)| place).collect()
+}

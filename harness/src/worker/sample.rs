@@ -36,6 +36,26 @@ impl Sample {
         result
     }
 
+    /// Times `passes` of `work` in one go and records their mean as the value of `metric`; returns what the last
+    /// one gave, or the first error.
+    ///
+    /// For work so short that whatever happens on the host beside it would show. `passes` is at least 1.
+    pub fn mean_time<T, E>(
+        &mut self,
+        metric: &str,
+        passes: u32,
+        mut work: impl FnMut() -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let (elapsed, result) = clock::time(self.clock, || {
+            for _ in 1..passes {
+                std::hint::black_box(work()?);
+            }
+            work()
+        });
+        self.put(metric, UnitKind::Time, elapsed.as_nanos() as f64 / f64::from(passes.max(1)));
+        result
+    }
+
     /// Records a duration as the value of `metric`, in its registered unit.
     pub fn duration(&mut self, metric: &str, duration: Duration) {
         self.put(metric, UnitKind::Time, duration.as_nanos() as f64);
@@ -111,6 +131,24 @@ mod tests {
         let mut sample = Sample::new(0, false, Clock::Wall, vec![("x".into(), Unit::parse("1").unwrap())]);
         sample.value("x", f64::NAN);
         assert_eq!(sample.finish().unwrap_err().to_string(), "value of `x` is NaN, expected a finite number");
+    }
+
+    #[test]
+    fn the_mean_of_passes_is_the_time_of_one() {
+        let ns = Unit::parse("ns").unwrap();
+        let mut sample = Sample::new(0, false, Clock::Wall, vec![("t".into(), ns)]);
+        let mut calls = 0;
+        let whole = std::time::Instant::now();
+        let last = sample.mean_time("t", 4, || {
+            calls += 1;
+            std::thread::sleep(Duration::from_millis(2));
+            Ok::<_, ()>(calls)
+        });
+        assert_eq!(last, Ok(4));
+        let whole = whole.elapsed().as_nanos() as f64;
+        // Sleeping may take longer, never shorter.
+        let mean = sample.finish().unwrap().0["t"];
+        assert!(mean >= 2e6 && 4.0 * mean <= whole, "{mean} of {whole}");
     }
 
     #[test]

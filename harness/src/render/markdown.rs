@@ -226,6 +226,19 @@ pub fn code(text: &str) -> Inline {
     Inline(if plain { format!("`{text}`") } else { format!("<code>{}</code>", escape(text)) })
 }
 
+/// A sentence in which names stand between backticks, as messages have them: what is between is set as code.
+pub fn prose(text: &str) -> Inline {
+    let parts = text.split('`').enumerate();
+    Inline(parts.map(|(i, part)| if i % 2 == 1 { code(part).0 } else { inner(part) }).collect())
+}
+
+/// As [`escape`], with the blanks at the ends of a part of a sentence.
+fn inner(part: &str) -> String {
+    let blank = |it: bool| if it { " " } else { "" };
+    let (start, end) = (blank(part.starts_with(' ')), blank(part.len() > 1 && part.ends_with(' ')));
+    format!("{start}{}{end}", escape(part.trim_matches(' ')))
+}
+
 /// A link to the file at `path`, which is relative to the one that holds the link.
 pub fn link(text: &str, path: &str) -> Inline {
     Inline(format!("[{}]({})", escape(text), encode(path)))
@@ -415,5 +428,12 @@ mod tests {
         assert_eq!(link("a]b", "über/a (1).md").as_str(), r"[a\]b](%C3%BCber/a%20%281%29.md)");
         assert_eq!(link("x", "javascript:y").as_str(), "[x](javascript%3Ay)");
         assert_eq!(image("plot", "plots/a.svg").as_str(), "![plot](plots/a.svg)");
+    }
+
+    #[test]
+    fn names_in_a_sentence_are_code() {
+        let text = "`open_time` of arm `a|b` at n=1: 3 < 4";
+        assert_eq!(prose(text).as_str(), format!("`open_time` of arm {} at n=1: 3 &lt; 4", code("a|b")));
+        assert_eq!(prose("plain").as_str(), "plain");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
-use super::markdown::{Align, Inline, Table, code, contained, escape, image, link};
+use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
 use super::tables;
 use crate::prereg::{Hypothesis, Launch, Prereg};
 use crate::store::Git;
@@ -84,7 +84,7 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
         Verdict::Recorded => writeln!(page, "Nothing is claimed; the samples are on record.\n")?,
         Verdict::Reject | Verdict::Inconclusive | Verdict::Invalid => {
             for reason in &decision.reasons {
-                writeln!(page, "- {}", escape(reason))?;
+                writeln!(page, "- {}", prose(reason))?;
             }
             writeln!(page)?;
         }
@@ -163,7 +163,7 @@ fn caveats(page: &mut String, run: &RecordedRun) -> fmt::Result {
         return writeln!(page, "No check found anything.\n");
     }
     for caveat in caveats {
-        writeln!(page, "- {}", Inline::from(caveat))?;
+        writeln!(page, "- {}", prose(&caveat))?;
     }
     writeln!(page)
 }

@@ -25,9 +25,9 @@
 //! | how large is it against the noise | [`effect_size`], [`cliffs_delta`] |
 //! | do ranks agree | [`mann_whitney`], [`brunner_munzel`], [`hodges_lehmann`]; in pairs [`signed_rank`], [`sign_test`] |
 //! | does resampling agree | [`permutation`], [`bootstrap()`], [`quantile_difference`] |
-//! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`], [`warm_up_length`] |
+//! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`] |
 //! | which n would decide | [`Design::needed_n`], [`Design::detectable`], [`mann_whitney_smallest_p`] |
-//! | several hypotheses, switches, hosts, looks | [`Correction`], [`factorial_2x2`], [`meta_analysis`], [`sign_stream`] |
+//! | several hypotheses, switches, hosts, looks | [`Correction`], [`factorial_2x2`], [`meta_analysis`], [`sign_stream`], [`group_sequential()`] |
 //!
 //! # Example
 //!
@@ -90,6 +90,7 @@ mod permutation;
 // Order and time.
 mod autocorrelation;
 mod change_points;
+mod group_sequential;
 mod sequential;
 mod trend;
 mod warm_up;
@@ -122,6 +123,7 @@ pub use error::StatsError;
 pub use factorial::{
     Cell, Contrast, ContrastRatio, Effect, Factorial2x2, MultiplicativeInteraction, factorial, factorial_2x2,
 };
+pub use group_sequential::{Decision, GroupSequential, Look, Sides, Spending, group_sequential};
 pub use harrell_davis::{HarrellDavis, harrell_davis, quantile_difference, quantile_ratio};
 pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;

@@ -1,9 +1,9 @@
-//! Power and sample size.
+//! Power, sample size and planned looks.
 
-use harness::stats::Design;
+use harness::stats::{Design, Look, PValue, Sides, Spending, group_sequential};
 use serde_json::json;
 
-use super::support::{num, run};
+use super::support::{num, number, opt, run};
 
 #[test]
 fn power() {
@@ -30,5 +30,26 @@ fn power() {
             }
             other => panic!("no function `{other}`"),
         })
+    });
+}
+
+#[test]
+fn looks() {
+    run("group_sequential", 40, &[], |input| {
+        let spending = match input.text("spending") {
+            "pocock" => Spending::Pocock,
+            "obrien-fleming" => Spending::OBrienFleming,
+            other => panic!("no spending function `{other}`"),
+        };
+        assert_eq!(spending.code(), input.text("spending"));
+        let sides = if input.number("sides") == 2.0 { Sides::Two } else { Sides::One };
+        let fractions: Vec<f64> =
+            input.get("fractions").as_array().expect("fractions").iter().map(number).collect();
+        let plan = group_sequential(&fractions, input.number("alpha"), sides, spending)?;
+        let each = |f: &dyn Fn(&Look) -> serde_json::Value| plan.looks.iter().map(f).collect::<Vec<_>>();
+        Ok(json!({
+            "z": each(&|look| opt(look.z)), "spent": each(&|look| num(look.spent)),
+            "p": each(&|look| opt(look.p.map(PValue::value))),
+        }))
     });
 }

@@ -58,6 +58,7 @@ mod status;
 
 // One sample.
 mod anderson_darling;
+mod clock;
 mod harrell_davis;
 mod moment_tests;
 mod outliers;
@@ -113,6 +114,7 @@ pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
 pub use bootstrap::{BcaInterval, Bootstrap, Estimand, bootstrap, bootstrap_by};
 pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
 pub use change_points::{ChangePoints, Pettitt, change_points, pettitt};
+pub use clock::{ENOUGH_QUANTA, MANY_TIES, Resolution};
 pub use dominance::{CliffsDelta, cliffs_delta};
 pub use effect_size::{EffectSize, Magnitude, Standardized, effect_size, effect_size_of_moments};
 pub use equivalence::{

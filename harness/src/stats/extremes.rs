@@ -63,6 +63,7 @@ proptest! {
         sane("change_points", &change_points(&x, 3.0))?;
         sane("pettitt", &pettitt(&x))?;
         sane("warm_up", &warm_up_length(&x))?;
+        sane("steady_state", &steady_state(&x, true, 0.01))?;
         sane("resolution", &Resolution::of(&x))?;
         sane("mean_interval_anytime", &mean_interval_anytime(&x, p, 30))?;
     }

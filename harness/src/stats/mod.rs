@@ -93,6 +93,7 @@ mod autocorrelation;
 mod change_points;
 mod group_sequential;
 mod sequential;
+mod steadiness;
 mod trend;
 mod warm_up;
 
@@ -157,6 +158,7 @@ pub use signed_rank::{
     signed_rank,
 };
 pub use status::Status;
+pub use steadiness::{Steadiness, SteadyState, Stretch, steady_state};
 pub use stratified::{Stratum, VanElteren, van_elteren};
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
 pub use trend::{Trend, trend};

@@ -10,6 +10,7 @@ mod golden {
     mod planning;
     mod ranks;
     mod resampling;
+    mod robust;
     mod series;
     mod support;
 }

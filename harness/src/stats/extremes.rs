@@ -64,6 +64,7 @@ proptest! {
         sane("pettitt", &pettitt(&x))?;
         sane("warm_up", &warm_up_length(&x))?;
         sane("steady_state", &steady_state(&x, true, 0.01))?;
+        sane("modality", &modality(&x, 5))?;
         sane("resolution", &Resolution::of(&x))?;
         sane("mean_interval_anytime", &mean_interval_anytime(&x, p, 30))?;
     }
@@ -80,6 +81,12 @@ proptest! {
         }
         if let Ok(found) = geometric_ratio(&x, &y) {
             sane("geometric", &(found, found.interval(level)))?;
+        }
+        if let Ok(found) = yuen(&x, &y, 0.4 * level) {
+            sane("yuen", &(found, found.trimmed.interval(level)))?;
+        }
+        if let Ok(found) = spread_ratio(&x, &y) {
+            sane("spread_ratio", &(found, found.interval(level)))?;
         }
         sane("absolute", &equivalence_absolute(&x, &y, 0.5))?;
         sane("relative", &equivalence_relative(&x, &y, 0.05))?;

@@ -20,12 +20,14 @@
 //! | question | functions |
 //! |---|---|
 //! | what is in one sample | [`Summary`], [`mean_interval`], [`quantile_interval`], [`harrell_davis`] |
-//! | by how much do two means differ | [`welch`], [`ratio`], [`geometric_ratio`]; in pairs [`paired_t`] |
+//! | by how much do two means differ | [`welch`], [`yuen`], [`ratio`], [`geometric_ratio`]; in pairs [`paired_t`] |
+//! | is one arm noisier | [`spread_ratio`] |
 //! | is the difference within a margin | [`equivalence_absolute`], [`equivalence_relative`], [`Welch::against`] |
 //! | how large is it against the noise | [`effect_size`], [`cliffs_delta`] |
 //! | do ranks agree | [`mann_whitney`], [`brunner_munzel`], [`hodges_lehmann`]; in pairs [`signed_rank`], [`sign_test`] |
 //! | does resampling agree | [`permutation`], [`bootstrap()`], [`quantile_difference`] |
 //! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`] |
+//! | did it settle, is it of one piece, was the clock fine enough | [`steady_state`], [`warm_up_length`], [`modality()`], [`Resolution`] |
 //! | which n would decide | [`Design::needed_n`], [`Design::detectable`], [`mann_whitney_smallest_p`] |
 //! | several hypotheses, switches, hosts, looks | [`Correction`], [`factorial_2x2`], [`meta_analysis`], [`sign_stream`], [`group_sequential()`] |
 //!
@@ -60,6 +62,7 @@ mod status;
 mod anderson_darling;
 mod clock;
 mod harrell_davis;
+mod modality;
 mod moment_tests;
 mod outliers;
 mod quantile;
@@ -72,8 +75,10 @@ mod effect_size;
 mod equivalence;
 mod power;
 mod ratio;
+mod spread_ratio;
 mod variance_tests;
 mod welch;
+mod yuen;
 
 // Two arms by ranks.
 mod brunner_munzel;
@@ -135,6 +140,7 @@ pub use mann_whitney::{
     mann_whitney_smallest_p,
 };
 pub use meta::{Combined, MetaAnalysis, StratumEstimate, meta_analysis};
+pub use modality::{Modality, modality};
 pub use moment_tests::{DAgostinoPearson, JarqueBera, dagostino_pearson, jarque_bera};
 pub use moments::Moments;
 pub use multiplicity::Correction;
@@ -157,6 +163,7 @@ pub use signed_rank::{
     Pseudomedian, PseudomedianInterval, SignTest, SignedRank, SignedRankTest, pseudomedian, sign_test,
     signed_rank,
 };
+pub use spread_ratio::{SpreadRatio, spread_ratio};
 pub use status::Status;
 pub use steadiness::{Steadiness, SteadyState, Stretch, steady_state};
 pub use stratified::{Stratum, VanElteren, van_elteren};
@@ -165,3 +172,4 @@ pub use trend::{Trend, trend};
 pub use variance_tests::{FTest, VarianceTest, brown_forsythe, levene, variance_ratio};
 pub use warm_up::warm_up_length;
 pub use welch::{TTest, Welch, student, welch, welch_of_moments};
+pub use yuen::{Yuen, yuen};

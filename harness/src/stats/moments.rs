@@ -183,6 +183,11 @@ impl Moments {
         sum.value() / scale
     }
 
+    /// Returns the same mean with another deviation.
+    pub(super) fn with_sd(self, sd: f64) -> Self {
+        Self { sd, ..self }
+    }
+
     /// Returns the deviation of a value from the mean, by way of the pivot.
     pub(super) fn deviation(&self, value: f64) -> f64 {
         (value - self.pivot) - self.offset - self.offset_error

@@ -28,6 +28,11 @@ impl Input<'_> {
         self.expected.get(key).is_some()
     }
 
+    /// An expected number that the test compares in its own way.
+    pub(crate) fn expected(&self, key: &str) -> f64 {
+        number(&self.expected[key])
+    }
+
     pub(crate) fn get(&self, key: &str) -> &Value {
         self.fields.get(key).unwrap_or_else(|| panic!("{}: no input `{key}`", self.id))
     }

@@ -26,10 +26,6 @@ pub enum Estimand {
 impl Estimand {
     /// Computes the statistic; infinite or NaN where a ratio has no value.
     pub fn of(self, treatment: &[f64], control: &[f64]) -> f64 {
-        let mean = |values: &[f64]| {
-            let pivot = values[0];
-            pivot + Sum::of(values.iter().map(|value| value - pivot)) / values.len() as f64
-        };
         let quantile = |values: &[f64], p: f64| type_7(&sorted(values.iter().copied()), p);
         match self {
             Self::MeanDifference => mean(treatment) - mean(control),
@@ -94,6 +90,34 @@ pub fn bootstrap(
 ) -> Result<Bootstrap, StatsError> {
     estimand.check()?;
     bootstrap_by(treatment, control, |x, y| estimand.of(x, y), resamples, seed)
+}
+
+/// Bootstraps the difference of the means by the magnitude of the control's: -0.1 is 10 % less, also for means below zero.
+/// See [`bootstrap_by`].
+///
+/// # Errors
+///
+/// [`StatsError::ZeroBaseline`] if the mean of the control is 0; otherwise as [`bootstrap_by`].
+pub fn bootstrap_relative_change(
+    treatment: &Sample,
+    control: &Sample,
+    resamples: usize,
+    seed: u64,
+) -> Result<Bootstrap, StatsError> {
+    let base = mean(control.values());
+    if base == 0.0 {
+        return Err(StatsError::ZeroBaseline);
+    }
+    let change = |treatment: &[f64], control: &[f64]| {
+        let base = mean(control);
+        (mean(treatment) - base) / base.abs()
+    };
+    bootstrap_by(treatment, control, change, resamples, seed)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    let pivot = values[0];
+    pivot + Sum::of(values.iter().map(|value| value - pivot)) / values.len() as f64
 }
 
 /// Resamples both arms with replacement and computes a statistic of each pair of resamples (Davison and Hinkley 1997).

@@ -26,6 +26,7 @@
 //! | how large is it against the noise | [`effect_size`], [`cliffs_delta`] |
 //! | do ranks agree | [`mann_whitney`], [`brunner_munzel`], [`hodges_lehmann`]; in pairs [`signed_rank`], [`sign_test`] |
 //! | does resampling agree | [`permutation`], [`bootstrap()`], [`quantile_difference`] |
+//! | do methods with other assumptions agree | [`panel()`] |
 //! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`] |
 //! | did it settle, is it of one piece, was the clock fine enough | [`steady_state`], [`warm_up_length`], [`modality()`], [`Resolution`] |
 //! | which n would decide | [`Design::needed_n`], [`Design::detectable`], [`mann_whitney_smallest_p`] |
@@ -107,6 +108,7 @@ mod factorial;
 mod meta;
 mod multiplicity;
 mod paired;
+pub mod panel;
 mod signed_rank;
 mod stratified;
 
@@ -117,7 +119,7 @@ mod properties;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
-pub use bootstrap::{BcaInterval, Bootstrap, Estimand, bootstrap, bootstrap_by};
+pub use bootstrap::{BcaInterval, Bootstrap, Estimand, bootstrap, bootstrap_by, bootstrap_relative_change};
 pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
 pub use change_points::{ChangePoints, Pettitt, change_points, pettitt};
 pub use clock::{ENOUGH_QUANTA, MANY_TIES, Resolution};
@@ -147,6 +149,7 @@ pub use multiplicity::Correction;
 pub use outliers::{MadOutliers, Scale, TukeyOutliers, mad_outliers, tukey_outliers};
 pub use p_value::{PValue, Tail, Tails};
 pub use paired::{Paired, paired_t, paired_t_of_ratios};
+pub use panel::{Panel, PanelAnswer, PanelOptions, Says, panel};
 pub use permutation::{
     Labelings, Permutation, PermutationStatistic, monte_carlo_p, permutation, permutation_paired,
 };

@@ -117,7 +117,7 @@ pub fn bootstrap_relative_change(
 
 fn mean(values: &[f64]) -> f64 {
     let pivot = values[0];
-    pivot + Sum::of(values.iter().map(|value| value - pivot)) / values.len() as f64
+    pivot + Sum::over(values, |value| value - pivot).value() / values.len() as f64
 }
 
 /// Resamples both arms with replacement and computes a statistic of each pair of resamples (Davison and Hinkley 1997).

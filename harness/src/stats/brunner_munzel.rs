@@ -1,9 +1,10 @@
 //! The Brunner-Munzel test: does one arm tend to larger values, whatever the shapes?
 
 use super::dist::student_t_isf;
+use super::dominance::each_placement;
 use super::interval::alpha_of;
 use super::moments::Sum;
-use super::rank_sum::doubled_midranks;
+use super::quantile::sorted;
 use super::welch::TTest;
 use super::{Interval, Sample, StatsError, Status};
 
@@ -38,7 +39,7 @@ pub struct BrunnerMunzel {
 pub fn brunner_munzel(treatment: &Sample, control: &Sample) -> Result<BrunnerMunzel, StatsError> {
     treatment.require(2)?;
     control.require(2)?;
-    let placements = Placements::of(treatment.values(), control.values());
+    let placements = Placements::of_sorted(treatment.sorted(), control.sorted());
     let (n, m) = (treatment.len() as f64, control.len() as f64);
     let (own, other) = (placements.treatment, placements.control);
     let (a, b) = (n * own.variance, m * other.variance);
@@ -80,6 +81,18 @@ struct Placement {
     variance: f64,
 }
 
+impl Placement {
+    /// Walks once through both ascending arms.
+    fn of(own: &[f64], other: &[f64]) -> Self {
+        let mut values = Vec::with_capacity(own.len());
+        each_placement(own, other, |below, not_above| values.push(0.5 * (below + not_above) as f64));
+        let n = values.len() as f64;
+        let mean = Sum::over(&values, |value| value).value() / n;
+        let squares = Sum::over(&values, |value| (value - mean) * (value - mean)).value();
+        Self { mean, variance: squares / (n - 1.0) }
+    }
+}
+
 /// The placements of both arms.
 pub(super) struct Placements {
     treatment: Placement,
@@ -89,22 +102,16 @@ pub(super) struct Placements {
 }
 
 impl Placements {
+    /// The placements of arms in any order.
     pub(super) fn of(treatment: &[f64], control: &[f64]) -> Self {
-        let all: Vec<f64> = treatment.iter().chain(control).copied().collect();
-        let ranks = doubled_midranks(&all);
-        let (first, second) = ranks.split_at(treatment.len());
-        let placement = |ranks: &[u64], own: &[f64]| {
-            let own_ranks = doubled_midranks(own);
-            let values: Vec<f64> =
-                ranks.iter().zip(&own_ranks).map(|(all, own)| 0.5 * (all - own) as f64).collect();
-            let n = values.len() as f64;
-            let mean = Sum::of(values.iter().copied()) / n;
-            let squares = Sum::of(values.iter().map(|value| (value - mean) * (value - mean)));
-            Placement { mean, variance: squares / (n - 1.0) }
-        };
+        Self::of_sorted(&sorted(treatment.iter().copied()), &sorted(control.iter().copied()))
+    }
+
+    /// The placements of ascending arms.
+    fn of_sorted(treatment: &[f64], control: &[f64]) -> Self {
         Self {
-            treatment: placement(first, treatment),
-            control: placement(second, control),
+            treatment: Placement::of(treatment, control),
+            control: Placement::of(control, treatment),
             n: treatment.len() as f64,
             m: control.len() as f64,
         }

@@ -21,23 +21,42 @@ impl Pairs {
         let (x, y) = (treatment.sorted(), control.sorted());
         let mut pairs = Self { wins: 0, losses: 0, ties: 0, tie_term: 0 };
         let (mut i, mut j) = (0, 0);
+        while i < x.len() && j < y.len() {
+            let (own, other) = (x[i], y[j]);
+            let alone_x = own < other && (i + 1 == x.len() || x[i + 1] != own);
+            let alone_y = other < own && (j + 1 == y.len() || y[j + 1] != other);
+            if alone_x | alone_y {
+                // The usual step, without a branch on which arm makes it, which nobody could guess.
+                pairs.wins += u64::from(alone_x) * j as u64;
+                pairs.losses += u64::from(alone_y) * i as u64;
+                i += usize::from(alone_x);
+                j += usize::from(alone_y);
+            } else {
+                pairs.step(x, y, &mut i, &mut j);
+            }
+        }
         while i < x.len() || j < y.len() {
-            let value = match (x.get(i), y.get(j)) {
-                (Some(x), Some(y)) => x.min(*y),
-                (Some(value), None) | (None, Some(value)) => *value,
-                (None, None) => break,
-            };
-            let equal_x = x[i..].iter().take_while(|other| **other == value).count();
-            let equal_y = y[j..].iter().take_while(|other| **other == value).count();
-            pairs.wins += equal_x as u64 * j as u64;
-            pairs.losses += equal_y as u64 * i as u64;
-            pairs.ties += equal_x as u64 * equal_y as u64;
-            let group = (equal_x + equal_y) as u64;
-            pairs.tie_term += group * (group * group - 1);
-            i += equal_x;
-            j += equal_y;
+            pairs.step(x, y, &mut i, &mut j);
         }
         pairs
+    }
+
+    /// Goes on past all observations that equal the lowest one left.
+    fn step(&mut self, x: &[f64], y: &[f64], i: &mut usize, j: &mut usize) {
+        let value = match (x.get(*i), y.get(*j)) {
+            (Some(x), Some(y)) => x.min(*y),
+            (Some(value), None) | (None, Some(value)) => *value,
+            (None, None) => return,
+        };
+        let equal_x = x[*i..].iter().take_while(|other| **other == value).count();
+        let equal_y = y[*j..].iter().take_while(|other| **other == value).count();
+        self.wins += equal_x as u64 * *j as u64;
+        self.losses += equal_y as u64 * *i as u64;
+        self.ties += equal_x as u64 * equal_y as u64;
+        let group = (equal_x + equal_y) as u64;
+        self.tie_term += group * (group * group - 1);
+        *i += equal_x;
+        *j += equal_y;
     }
 }
 
@@ -80,22 +99,39 @@ pub fn cliffs_delta(treatment: &Sample, control: &Sample) -> CliffsDelta {
     }
 }
 
+/// Tells, for every observation of one ascending arm, how many of the other are below it and how many are not above it.
+pub(super) fn each_placement(own: &[f64], other: &[f64], mut tell: impl FnMut(usize, usize)) {
+    let (mut index, mut below) = (0, 0);
+    while index < own.len() {
+        let value = own[index];
+        let step = below < other.len() && other[below] < value;
+        if step {
+            below += 1;
+            continue;
+        }
+        let mut not_above = below;
+        while not_above < other.len() && other[not_above] <= value {
+            not_above += 1;
+        }
+        while index < own.len() && own[index] == value {
+            tell(below, not_above);
+            index += 1;
+        }
+        below = not_above;
+    }
+}
+
 /// The variance, over observations of one arm, of their mean dominance over the other arm.
 fn dominance_variance(own: &Sample, other: &Sample, delta: f64) -> Option<f64> {
     if own.len() < 2 {
         return None;
     }
-    let sorted = other.sorted();
-    let n = sorted.len() as f64;
-    let (mut below, mut not_above) = (0, 0);
+    let n = other.len() as f64;
     let mut sum = super::moments::Sum::default();
-    for value in own.sorted() {
-        below += sorted[below..].iter().take_while(|other| *other < value).count();
-        not_above = not_above.max(below);
-        not_above += sorted[not_above..].iter().take_while(|other| *other <= value).count();
+    each_placement(own.sorted(), other.sorted(), |below, not_above| {
         let dominance = (below as f64 - (n - not_above as f64)) / n;
         sum.add((dominance - delta) * (dominance - delta));
-    }
+    });
     Some(sum.value() / (own.len() as f64 - 1.0))
 }
 

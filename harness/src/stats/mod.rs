@@ -86,6 +86,7 @@ mod brunner_munzel;
 mod dominance;
 mod hodges_lehmann;
 mod mann_whitney;
+mod radix;
 mod rank_sum;
 mod select;
 

@@ -1,6 +1,6 @@
 //! Quantiles of a sample.
 
-use super::{Sample, StatsError};
+use super::{Sample, StatsError, radix};
 
 /// Returns the quantile of order `p` by linear interpolation at `(n - 1) p`: type 7 of Hyndman and Fan (1996),
 /// the default of R and NumPy.
@@ -54,8 +54,12 @@ pub(super) fn interpolate(sorted: &[f64], position: f64) -> f64 {
 /// Sorts a copy of finite values.
 pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_unstable_by(f64::total_cmp);
-    values
+    if values.len() < 1_000 {
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    } else {
+        radix::sorted(&values)
+    }
 }
 
 /// The median of values in any order, at least one.

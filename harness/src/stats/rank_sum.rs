@@ -4,7 +4,7 @@
 
 use super::dist::Probability;
 use super::moments::Sum;
-use super::{PValue, Sample, Tails};
+use super::{PValue, Sample, Tails, radix};
 
 /// Returns `P(U <= u)` for arms of two sizes without ties.
 pub(super) fn null_cdf(n_a: usize, n_b: usize, u: usize) -> Probability {
@@ -65,17 +65,16 @@ pub(super) fn choose(n: usize, k: usize) -> f64 {
 
 /// Returns twice the midranks of both arms together, treatment first.
 pub(super) fn doubled_midranks(values: &[f64]) -> Vec<u64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]));
+    // Zero has two signs and one rank.
+    let mut order: Vec<(u64, usize)> = values.iter().map(|value| radix::key(value + 0.0)).zip(0..).collect();
+    radix::sort_by_key(&mut order, |(key, _)| *key);
     let mut ranks = vec![0; values.len()];
     let mut start = 0;
-    while start < order.len() {
-        let value = values[order[start]];
-        let equal = order[start..].iter().take_while(|index| values[**index] == value).count();
-        for index in &order[start..start + equal] {
-            ranks[*index] = (2 * start + equal + 1) as u64;
+    for group in order.chunk_by(|(a, _), (b, _)| a == b) {
+        for (_, index) in group {
+            ranks[*index] = (2 * start + group.len() + 1) as u64;
         }
-        start += equal;
+        start += group.len();
     }
     ranks
 }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::StatsError;
+use super::{StatsError, radix};
 
 /// The largest magnitude of an observation or a mean: sums and differences of a few must be finite too.
 pub(super) const LARGEST: f64 = 1e300;
@@ -28,11 +28,14 @@ impl Sample {
         if values.is_empty() {
             return Err(StatsError::Empty);
         }
-        if values.iter().any(|value| !value.is_finite()) {
-            return Err(StatsError::NonFinite);
-        }
-        if values.iter().any(|value| value.abs() > LARGEST) {
-            return Err(StatsError::InvalidInput("a value is beyond 1e300"));
+        // One pass without branches; NaN is not below anything either.
+        if !values.iter().fold(true, |fine, value| fine & (value.abs() <= LARGEST)) {
+            let finite = values.iter().all(|value| value.is_finite());
+            return Err(if finite {
+                StatsError::InvalidInput("a value is beyond 1e300")
+            } else {
+                StatsError::NonFinite
+            });
         }
         Ok(Self { values, sorted: OnceLock::new() })
     }
@@ -48,13 +51,10 @@ impl Sample {
         &self.values
     }
 
-    /// Returns the observations in ascending order. The first call sorts, O(n log n); later ones do not.
+    /// Returns the observations in ascending order. The first call sorts, later ones do not. O(n), for few
+    /// observations O(n log n).
     pub fn sorted(&self) -> &[f64] {
-        self.sorted.get_or_init(|| {
-            let mut sorted = self.values.clone();
-            sorted.sort_unstable_by(f64::total_cmp);
-            sorted
-        })
+        self.sorted.get_or_init(|| radix::sorted(&self.values))
     }
 
     /// Returns the smallest observation.

@@ -1,14 +1,6 @@
 //! The k-th smallest of all pairwise differences or means, without writing them down.
 
-/// Maps floats to integers in the same order.
-fn key(value: f64) -> u64 {
-    let bits = value.to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-}
-
-fn value(key: u64) -> f64 {
-    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
-}
+use super::radix::{key, value};
 
 /// Returns the smallest value that at least `k` of a set do not exceed, where `count` says how many do not. The
 /// result is an element of the set, to the bit, after at most 64 counts.

@@ -8,7 +8,7 @@ use super::paired::differences;
 use super::quantile::sorted;
 use super::rank_sum::{doubled_midranks, tails};
 use super::select::{kth_mean, median_by};
-use super::{Interval, PValue, Sample, StatsError, Status, Tails};
+use super::{Interval, PValue, Sample, StatsError, Status, Tails, radix};
 
 /// Pairs up to which the automatic methods are exact.
 const EXACT_PAIRS: usize = 60;
@@ -74,7 +74,7 @@ pub fn signed_rank(
         return Ok(SignedRank { n_nonzero: 0, n_zero, status: Status::AllZero, w_plus, w_minus, test: None });
     }
     let mut groups = ranks.clone();
-    groups.sort_unstable();
+    radix::sort_by_key(&mut groups, |rank| *rank);
     let cube = |size: f64| size * size * size - size;
     let tie_term = Sum::of(groups.chunk_by(|a, b| a == b).map(|group| cube(group.len() as f64)));
     let plain = tie_term == 0.0 && n_zero == 0;

@@ -18,7 +18,7 @@ TARGET = ROOT / "target"
 VENV = TARGET / "scipy-venv"
 PINNED = ["numpy==2.4.6", "scipy==1.17.1"]
 ROUNDS = 3
-SECONDS = 0.3
+SECONDS = 0.2
 
 if pathlib.Path(sys.prefix).resolve() != VENV.resolve():
     if not (VENV / "bin" / "python").exists():

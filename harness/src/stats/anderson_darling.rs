@@ -2,7 +2,10 @@
 
 use super::dist::normal_sf;
 use super::moments::Sum;
-use super::{Moments, PValue, Sample, StatsError};
+use super::{Moments, PValue, Sample, StatsError, parallel};
+
+/// Observations that are worth a thread.
+const GRAIN: usize = 5_000;
 
 /// The result of an Anderson-Darling test.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,11 +33,12 @@ pub fn anderson_darling(sample: &Sample) -> Result<AndersonDarling, StatsError> 
     let n = moments.size();
     let scores: Vec<f64> =
         sample.sorted().iter().map(|value| moments.deviation(*value) / moments.sd()).collect();
-    let terms = scores.iter().zip(scores.iter().rev()).enumerate();
-    let sum = Sum::of(terms.map(|(index, (low, high))| {
+    let terms = parallel::map(scores.len(), GRAIN, |index| {
+        let (low, high) = (scores[index], scores[scores.len() - 1 - index]);
         // Logarithms of tails: a gross outlier must not turn them into those of 0.
-        (2 * index + 1) as f64 * (normal_sf(-low).ln + normal_sf(*high).ln)
-    }));
+        (2 * index + 1) as f64 * (normal_sf(-low).ln + normal_sf(high).ln)
+    });
+    let sum = Sum::of(terms);
     let a2 = -n - sum / n;
     let corrected = a2 * (1.0 + 0.75 / n + 2.25 / (n * n));
     Ok(AndersonDarling { a2, a2_corrected: corrected, p: p_value(corrected)? })

@@ -39,7 +39,8 @@ pub struct BrunnerMunzel {
 pub fn brunner_munzel(treatment: &Sample, control: &Sample) -> Result<BrunnerMunzel, StatsError> {
     treatment.require(2)?;
     control.require(2)?;
-    let placements = Placements::of_sorted(treatment.sorted(), control.sorted());
+    let (own, other) = Sample::sorted_both(treatment, control);
+    let placements = Placements::of_sorted(own, other);
     let (n, m) = (treatment.len() as f64, control.len() as f64);
     let (own, other) = (placements.treatment, placements.control);
     let (a, b) = (n * own.variance, m * other.variance);

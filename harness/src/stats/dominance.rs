@@ -18,7 +18,7 @@ pub(super) struct Pairs {
 impl Pairs {
     /// Counts by one walk through both sorted arms.
     pub(super) fn count(treatment: &Sample, control: &Sample) -> Self {
-        let (x, y) = (treatment.sorted(), control.sorted());
+        let (x, y) = Sample::sorted_both(treatment, control);
         let mut pairs = Self { wins: 0, losses: 0, ties: 0, tie_term: 0 };
         let (mut i, mut j) = (0, 0);
         while i < x.len() && j < y.len() {

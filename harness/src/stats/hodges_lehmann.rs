@@ -33,7 +33,7 @@ pub struct ShiftInterval {
 /// Estimates the shift between two arms (Hodges and Lehmann 1963): what the Mann-Whitney test is about if both have
 /// the same shape. O(n log n).
 pub fn hodges_lehmann(treatment: &Sample, control: &Sample) -> HodgesLehmann {
-    let (x, y) = (treatment.sorted(), control.sorted());
+    let (x, y) = Sample::sorted_both(treatment, control);
     let total = x.len() as u64 * y.len() as u64;
     HodgesLehmann {
         shift: median_by(total, |k| kth_difference(x, y, k)),

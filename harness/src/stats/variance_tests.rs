@@ -42,6 +42,7 @@ impl VarianceTest {
 ///
 /// [`StatsError::TooFew`] below 2 observations in an arm.
 pub fn brown_forsythe(treatment: &Sample, control: &Sample) -> Result<VarianceTest, StatsError> {
+    Sample::sorted_both(treatment, control);
     let from_median = |sample: &Sample| {
         let median = type_7(sample.sorted(), 0.5);
         sample.values().iter().map(|value| (value - median).abs()).collect()

@@ -32,6 +32,7 @@ pub fn yuen(treatment: &Sample, control: &Sample, trim: f64) -> Result<Yuen, Sta
     if !(0.0..0.5).contains(&trim) {
         return Err(StatsError::InvalidLevel { level: trim });
     }
+    Sample::sorted_both(treatment, control);
     let (treatment, control) = (trimmed(treatment, trim)?, trimmed(control, trim)?);
     Ok(Yuen {
         trim,

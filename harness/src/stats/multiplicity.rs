@@ -3,6 +3,12 @@
 use super::PValue;
 
 /// A correction of the p-values of a family.
+///
+/// Several treatments against one control, or against two, are a family like any other: one p-value a comparison, adjusted
+/// together by [`Correction::Holm`]. Dunnett's test (1955) would use that comparisons with one control are correlated
+/// (by 1/2 for arms of equal size), but it assumes equal variances, which arms of a performance experiment rarely have; for
+/// 3 treatments its single-step critical t is 2.35 instead of Bonferroni's 2.39 in large samples, and Holm's step-down
+/// wins most of that back for all comparisons but the smallest p-value. Two controls are never pooled into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Correction {
     /// No correction.

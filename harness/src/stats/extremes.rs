@@ -138,6 +138,9 @@ proptest! {
             sane("shortfall", &found.gain_shortfall_set(level))?;
             sane("multiplicative", &found.multiplicative_interaction(level))?;
         }
+        if let Ok(found) = additivity(&cells) {
+            sane("additivity", &(found.sub_additivity_set(level), found.gain_shortfall_set(level), found))?;
+        }
         sane("factorial", &factorial(&cells))?;
     }
 }

@@ -198,6 +198,36 @@ pub struct ContrastRatio {
     pub level: f64,
 }
 
+/// Fieller's set of a ratio of two weighted sums of cells; `None` if a cell is a mean alone or nothing varies.
+pub(super) fn contrast_ratio(
+    cells: &[Cell],
+    above: &[f64],
+    below: &[f64],
+    value: f64,
+    level: f64,
+) -> Result<Option<ContrastRatio>, StatsError> {
+    let alpha = alpha_of(level)?;
+    let at_estimate: Vec<f64> = above.iter().zip(below).map(|(above, below)| above - value * below).collect();
+    let Some(spread) = Spread::of(cells, &at_estimate).filter(|spread| spread.variance > 0.0) else {
+        return Ok(None);
+    };
+    let t = student_t_isf(0.5 * alpha, spread.df)?;
+    let denominator = Sum::of(cells.iter().zip(below).map(|(cell, weight)| weight * cell.mean));
+    // Variances and the covariance in units of the denominator, times t squared.
+    let moment = |a: &[f64], b: &[f64]| {
+        let parts = cells
+            .iter()
+            .enumerate()
+            .filter_map(|(index, cell)| cell.variance().map(|(square, _)| a[index] * b[index] * square));
+        let unit = t / denominator;
+        parts.sum::<f64>() * unit * unit
+    };
+    let (v, g, c) = (moment(above, above), moment(below, below), moment(above, below));
+    let discriminant = v - 2.0 * value * c + g * value * value + c * c - g * v;
+    let bounds = Bounds::of(1.0 - g, value - c, discriminant);
+    Ok(Some(ContrastRatio { value, df: spread.df, bounds, level }))
+}
+
 /// The interaction of effects that multiply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultiplicativeInteraction {
@@ -244,7 +274,7 @@ impl Factorial2x2 {
     /// [`StatsError::InvalidLevel`] unless `0 < level < 1`.
     pub fn sub_additivity_set(&self, level: f64) -> Result<Option<ContrastRatio>, StatsError> {
         let Some(value) = self.sub_additivity else { return Ok(None) };
-        self.ratio_set([-1.0, 1.0, 1.0, -1.0], [-1.0, 1.0, 1.0, 0.0], value, level)
+        contrast_ratio(&self.cells, &[-1.0, 1.0, 1.0, -1.0], &[-1.0, 1.0, 1.0, 0.0], value, level)
     }
 
     /// Returns the confidence set of [`Factorial2x2::gain_shortfall`] by Fieller's method with the covariance of
@@ -257,38 +287,7 @@ impl Factorial2x2 {
     /// [`StatsError::InvalidLevel`] unless `0 < level < 1`.
     pub fn gain_shortfall_set(&self, level: f64) -> Result<Option<ContrastRatio>, StatsError> {
         let Some(value) = self.gain_shortfall else { return Ok(None) };
-        self.ratio_set([-1.0, 1.0, 1.0, -1.0], [-2.0, 1.0, 1.0, 0.0], value, level)
-    }
-
-    /// Fieller's set of a ratio of two weighted sums of the cells.
-    fn ratio_set(
-        &self,
-        above: [f64; 4],
-        below: [f64; 4],
-        value: f64,
-        level: f64,
-    ) -> Result<Option<ContrastRatio>, StatsError> {
-        let alpha = alpha_of(level)?;
-        let at_estimate: [f64; 4] = std::array::from_fn(|index| above[index] - value * below[index]);
-        let Some(spread) = Spread::of(&self.cells, &at_estimate).filter(|spread| spread.variance > 0.0)
-        else {
-            return Ok(None);
-        };
-        let t = student_t_isf(0.5 * alpha, spread.df)?;
-        let denominator = Sum::of(self.cells.iter().zip(below).map(|(cell, weight)| weight * cell.mean));
-        // Variances and the covariance in units of the denominator, times t squared.
-        let moment = |a: [f64; 4], b: [f64; 4]| {
-            let parts =
-                self.cells.iter().enumerate().filter_map(|(index, cell)| {
-                    cell.variance().map(|(square, _)| a[index] * b[index] * square)
-                });
-            let unit = t / denominator;
-            parts.sum::<f64>() * unit * unit
-        };
-        let (v, g, c) = (moment(above, above), moment(below, below), moment(above, below));
-        let discriminant = v - 2.0 * value * c + g * value * value + c * c - g * v;
-        let bounds = Bounds::of(1.0 - g, value - c, discriminant);
-        Ok(Some(ContrastRatio { value, df: spread.df, bounds, level }))
+        contrast_ratio(&self.cells, &[-1.0, 1.0, 1.0, -1.0], &[-2.0, 1.0, 1.0, 0.0], value, level)
     }
 
     /// Returns the interaction of effects that multiply, the natural one for speed-ups; `None` if a cell is a mean

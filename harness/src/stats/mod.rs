@@ -105,6 +105,7 @@ mod trend;
 mod warm_up;
 
 // Designs and families.
+mod additivity;
 mod factorial;
 mod meta;
 mod multiplicity;
@@ -118,6 +119,7 @@ mod extremes;
 #[cfg(test)]
 mod properties;
 
+pub use additivity::{Additivity, additivity};
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
 pub use bootstrap::{BcaInterval, Bootstrap, Estimand, bootstrap, bootstrap_by, bootstrap_relative_change};

@@ -5,8 +5,8 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use harness::stats::rng::Rng;
 use harness::stats::{
-    Estimand, RankMethod, Sample, Summary, bootstrap, cliffs_delta, effect_size, mann_whitney, ratio,
-    shapiro_wilk, trend, welch,
+    Estimand, PanelOptions, PermutationStatistic, RankMethod, Sample, Summary, bootstrap, cliffs_delta,
+    effect_size, mann_whitney, modality, panel, permutation, ratio, shapiro_wilk, trend, welch,
 };
 
 /// Skewed observations without ties, around a level.
@@ -42,6 +42,15 @@ fn two_arms(c: &mut Criterion) {
             group.bench_function("mann-whitney-exact", |b| {
                 b.iter_batched(fresh, |(x, y)| mann_whitney(&x, &y, RankMethod::Exact), size);
             });
+            group.bench_function("panel", |b| {
+                let options = PanelOptions { paired: true, ..PanelOptions::default() };
+                b.iter(|| panel(black_box(&treatment), &control, options));
+            });
+            group.bench_function("permutation", |b| {
+                let statistic = PermutationStatistic::WelchT;
+                b.iter(|| permutation(black_box(&treatment), &control, statistic, 10_000, 1));
+            });
+            group.bench_function("modality", |b| b.iter(|| modality(black_box(&treatment), 1)));
             group.bench_function("noncentral-interval", |b| {
                 let effect = effect_size(&treatment, &control).expect("enough").standardized.expect("spread");
                 b.iter(|| black_box(effect).noncentral_interval(0.95));

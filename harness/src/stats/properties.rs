@@ -124,6 +124,69 @@ proptest! {
     }
 
     #[test]
+    fn trimmed_means_and_spreads_turn_and_scale((x, y) in two_arms(), exponent in -300i32..300, trim in 0.0..0.4f64) {
+        let scale = libm::ldexp(1.0, exponent);
+        let (u, v) = (map(&x, |value| value * scale), map(&y, |value| value * scale));
+        if let Ok(there) = yuen(&x, &y, trim) {
+            let (back, scaled) = (yuen(&y, &x, trim).unwrap(), yuen(&u, &v, trim).unwrap());
+            prop_assert_eq!(there.trimmed.difference, -back.trimmed.difference);
+            prop_assert_eq!(there.trimmed.test.map(|test| test.p.less), back.trimmed.test.map(|test| test.p.greater));
+            prop_assert_eq!(there.trimmed.test, scaled.trimmed.test);
+        }
+        if let Ok(there) = spread_ratio(&x, &y) {
+            let (back, scaled) = (spread_ratio(&y, &x).unwrap(), spread_ratio(&u, &v).unwrap());
+            prop_assert_eq!((there.ratio, there.standard_error), (scaled.ratio, scaled.standard_error));
+            if let (Some(there), Some(back)) = (there.ratio, back.ratio) {
+                prop_assert!(close(there * back, 1.0, 1e-14));
+            }
+        }
+        if x.len() >= 12 {
+            let (there, scaled) = (steady_state(&x, true, 0.001).unwrap(), steady_state(&u, true, 0.001).unwrap());
+            prop_assert_eq!((there.class, there.steady_from), (scaled.class, scaled.steady_from));
+        }
+        let (there, scaled) = (Resolution::of(&x), Resolution::of(&u));
+        prop_assert_eq!(there.quantum.map(|quantum| quantum * scale), scaled.quantum);
+        prop_assert_eq!((there.tied_share, there.quanta), (scaled.tied_share, scaled.quanta));
+    }
+
+    #[test]
+    fn swapping_the_arms_turns_the_panel((x, y) in close_arms()) {
+        let options = PanelOptions { resamples: 9, ..PanelOptions::default() };
+        let (there, back) = (panel(&x, &y, options).unwrap(), panel(&y, &x, options).unwrap());
+        for (there, back) in there.answers.iter().zip(&back.answers) {
+            // Resampling draws other numbers for other arms.
+            if ["permutation", "bootstrap"].contains(&there.id) {
+                continue;
+            }
+            let turned = match back.says {
+                Says::Less => Says::Greater,
+                Says::Greater => Says::Less,
+                says => says,
+            };
+            prop_assert_eq!(there.says, turned, "{}", there.id);
+        }
+    }
+
+    #[test]
+    fn boundaries_fall_under_pocock_and_spend_alpha(steps in prop::collection::vec(0.01..1.0f64, 1..7), alpha in 0.001..0.3f64) {
+        let total: f64 = steps.iter().sum();
+        let fractions: Vec<f64> = steps
+            .iter()
+            .scan(0.0, |sum, step| {
+                *sum += step / total;
+                Some(f64::min(*sum, 1.0))
+            })
+            .collect();
+        for spending in [Spending::Pocock, Spending::OBrienFleming] {
+            let plan = group_sequential(&fractions, alpha, Sides::Two, spending).unwrap();
+            prop_assert!(plan.looks.iter().all(|look| look.z.is_none_or(|z| z >= dist::normal_isf(0.5 * alpha).unwrap() - 1e-9)));
+            prop_assert!(plan.looks.windows(2).all(|pair| pair[0].spent < pair[1].spent));
+            let last = plan.looks[plan.looks.len() - 1];
+            prop_assert!(close(last.spent, alpha, 1e-9) && last.fraction > 1.0 - 1e-9);
+        }
+    }
+
+    #[test]
     fn the_tails_of_t_add_up_and_agree_with_the_interval((x, y) in close_arms(), alpha in 0.001..0.5) {
         let found = welch(&x, &y).unwrap();
         if let Some(test) = found.test {

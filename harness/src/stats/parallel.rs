@@ -1,14 +1,21 @@
 //! Independent pieces of work on several cores.
 
 use std::num::NonZero;
+use std::sync::OnceLock;
 use std::thread;
 
 /// Computes `f(0) .. f(count - 1)`, in order, whatever the number of threads.
 ///
 /// Every piece must depend on its index alone. Work below `2 * grain` pieces stays on the calling thread.
 pub(super) fn map<T: Send>(count: usize, grain: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    map_on(cores.min(count / grain.max(1)).max(1), count, f)
+    // Asking the system takes longer than a test of 50 observations.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let most = count / grain.max(1);
+    if most < 2 {
+        return map_on(1, count, f);
+    }
+    let cores = *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get));
+    map_on(cores.min(most), count, f)
 }
 
 fn map_on<T: Send>(threads: usize, count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {

@@ -53,13 +53,7 @@ pub(super) fn interpolate(sorted: &[f64], position: f64) -> f64 {
 
 /// Sorts a copy of finite values.
 pub(super) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    if values.len() < 1_000 {
-        values.sort_unstable_by(f64::total_cmp);
-        values
-    } else {
-        radix::sorted(&values)
-    }
+    radix::sorted_in_place(values.into_iter().collect())
 }
 
 /// The median of values in any order, at least one.

@@ -21,12 +21,16 @@ pub(super) fn value(key: u64) -> f64 {
 
 /// Returns the values in ascending order. O(n), for few values O(n log n).
 pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
+    sorted_in_place(values.to_vec())
+}
+
+/// Returns the values in ascending order, in their own memory.
+pub(super) fn sorted_in_place(mut values: Vec<f64>) -> Vec<f64> {
     if values.len() < WORTH_IT {
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        return sorted;
+        values.sort_unstable_by(f64::total_cmp);
+        return values;
     }
-    let mut keys: Vec<u64> = values.iter().map(|value| key(*value)).collect();
+    let mut keys: Vec<u64> = values.into_iter().map(key).collect();
     sort_by_key(&mut keys, |key| *key);
     keys.into_iter().map(value).collect()
 }

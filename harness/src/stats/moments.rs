@@ -7,7 +7,7 @@ use super::{Sample, StatsError};
 const LANES: usize = 8;
 
 /// The largest magnitude of a function of many values.
-fn largest_of(values: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn largest_of(values: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     let larger = |a: f64, b: f64| if a > b { a } else { b };
     let mut lanes = [0.0; LANES];
     let chunks = values.chunks_exact(LANES);
@@ -51,19 +51,23 @@ impl Sum {
 
     /// Adds up a function of many values, in eight sums side by side.
     pub(super) fn over(values: &[f64], f: impl Fn(f64) -> f64) -> Self {
-        let mut lanes = [Self::default(); LANES];
+        let (mut totals, mut errors) = ([0.0; LANES], [0.0; LANES]);
         let chunks = values.chunks_exact(LANES);
         let rest = chunks.remainder();
         for chunk in chunks {
-            for (lane, value) in lanes.iter_mut().zip(chunk) {
-                lane.add(f(*value));
+            for lane in 0..LANES {
+                let term = f(chunk[lane]);
+                let total = totals[lane] + term;
+                let of_term = total - totals[lane];
+                errors[lane] += (totals[lane] - (total - of_term)) + (term - of_term);
+                totals[lane] = total;
             }
         }
         let mut sum = Self::default();
         rest.iter().for_each(|value| sum.add(f(*value)));
-        for lane in lanes {
-            sum.add(lane.total);
-            sum.error += lane.error;
+        for (total, error) in totals.into_iter().zip(errors) {
+            sum.add(total);
+            sum.error += error;
         }
         sum
     }

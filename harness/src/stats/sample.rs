@@ -72,6 +72,23 @@ impl Sample {
         (one.sorted(), other.sorted())
     }
 
+    /// Returns the median without sorting the sample, if it was not sorted before. O(n).
+    pub(super) fn quick_median(&self) -> f64 {
+        let n = self.len();
+        if n < WORTH_A_THREAD || self.sorted.get().is_some() {
+            return super::quantile::type_7(self.sorted(), 0.5);
+        }
+        let mut keys: Vec<u64> = self.values.iter().map(|value| radix::key(*value)).collect();
+        let (below, middle, _) = keys.select_nth_unstable(n / 2);
+        let upper = radix::value(*middle);
+        let lower = if n.is_multiple_of(2) {
+            below.iter().max().map_or(upper, |key| radix::value(*key))
+        } else {
+            upper
+        };
+        super::quantile::type_7(&[lower, upper], 0.5)
+    }
+
     /// Returns the smallest observation.
     pub fn min(&self) -> f64 {
         self.values.iter().copied().fold(f64::INFINITY, f64::min)
@@ -132,5 +149,22 @@ impl TryFrom<&[f64]> for Sample {
 
     fn try_from(values: &[f64]) -> Result<Self, StatsError> {
         Self::new(values.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::median;
+    use crate::stats::rng::Rng;
+
+    #[test]
+    fn selecting_a_median_is_sorting_for_it() {
+        let mut rng = Rng::new(2);
+        for n in [WORTH_A_THREAD, WORTH_A_THREAD + 1] {
+            let values = (0..n).map(|_| rng.below(1 << 40) as f64 / 1e6).collect();
+            let sample = Sample::new(values).unwrap();
+            assert_eq!(sample.quick_median(), median(&sample.clone()));
+        }
     }
 }

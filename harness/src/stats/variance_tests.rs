@@ -1,8 +1,7 @@
 //! Does one arm scatter more than the other?
 
 use super::dist::f_sf;
-use super::moments::level_out;
-use super::quantile::type_7;
+use super::moments::{largest_of, level_out};
 use super::welch::pooled_sd;
 use super::{Moments, PValue, Sample, StatsError, Status};
 
@@ -36,15 +35,14 @@ impl VarianceTest {
 }
 
 /// Compares the spreads of two arms by an analysis of variance of the distances from the median (Brown and Forsythe
-/// 1974), which stays close to its level for skewed observations. O(n log n).
+/// 1974), which stays close to its level for skewed observations. O(n), for few observations O(n log n).
 ///
 /// # Errors
 ///
 /// [`StatsError::TooFew`] below 2 observations in an arm.
 pub fn brown_forsythe(treatment: &Sample, control: &Sample) -> Result<VarianceTest, StatsError> {
-    Sample::sorted_both(treatment, control);
     let from_median = |sample: &Sample| {
-        let median = type_7(sample.sorted(), 0.5);
+        let median = sample.quick_median();
         sample.values().iter().map(|value| (value - median).abs()).collect()
     };
     analyse(treatment, control, from_median)
@@ -73,7 +71,7 @@ fn analyse(
     control.require(2)?;
     let moments = |sample: &Sample| {
         let mut distances = distances(sample);
-        level_out(&mut distances, sample.min().abs().max(sample.max().abs()));
+        level_out(&mut distances, largest_of(sample.values(), |value| value));
         Moments::of_values(&distances)
     };
     let (treatment, control) = (moments(treatment), moments(control));

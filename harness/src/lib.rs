@@ -44,6 +44,9 @@ pub mod decide;
 pub mod render;
 
 #[cfg(feature = "app")]
+pub mod audit;
+
+#[cfg(feature = "app")]
 pub mod exchange;
 
 #[cfg(feature = "app")]

@@ -2,7 +2,7 @@
 
 /// What a name may be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
+pub(crate) enum Grammar {
     /// An experiment, an arm, a hypothesis, a ledger: `^[a-z0-9][a-z0-9._-]{0,99}$`.
     Id,
     /// A metric, as in a worker's answer: `^[a-z][a-z0-9_]{0,99}$`.
@@ -17,7 +17,7 @@ pub(super) enum Grammar {
 
 impl Grammar {
     /// Whether `name` is spelled so.
-    pub(super) fn accepts(self, name: &str) -> bool {
+    pub(crate) fn accepts(self, name: &str) -> bool {
         let first = |c: char| match self {
             Self::Id => lower_or_digit(c),
             Self::Metric => c.is_ascii_lowercase(),
@@ -36,7 +36,7 @@ impl Grammar {
     }
 
     /// The rule in words.
-    pub(super) fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Id => {
                 "1 to 100 lower-case letters, digits, `.`, `_` and `-`, the first a letter or a digit"
@@ -49,7 +49,7 @@ impl Grammar {
     }
 
     /// An accepted name that resembles one that is not.
-    pub(super) fn repair(self, name: &str) -> Option<String> {
+    pub(crate) fn repair(self, name: &str) -> Option<String> {
         let name = name.trim();
         let mut repaired = match self {
             Self::Metric | Self::Variable => name.replace([' ', '-'], "_"),

@@ -42,7 +42,7 @@ impl fmt::Display for LoadError {
             Self::Io { path, .. } => write!(f, "failed to read `{}`", path.display()),
             Self::TooLong { path } => write!(
                 f,
-                "failed to read `{}`: it is longer than {LONGEST_FILE} bytes, which no pre-registration is",
+                "failed to read `{}`: it is longer than {LONGEST_FILE} bytes, the most that is read",
                 path.display()
             ),
             Self::NotUtf8 { path, offset } => write!(
@@ -71,14 +71,19 @@ impl Prereg {
     /// The file cannot be read, is too long (found before it is read), is not text, or has problems.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let bytes = read(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
-        let bytes = bytes.ok_or_else(|| LoadError::TooLong { path: path.to_owned() })?;
-        let text = String::from_utf8(bytes).map_err(|error| LoadError::NotUtf8 {
-            path: path.to_owned(),
-            offset: error.utf8_error().valid_up_to(),
-        })?;
+        let text = read_text(path)?;
         parse(&text, &path.display().to_string()).map_err(LoadError::Invalid)
     }
+}
+
+/// The text of a file that may be a document of the harness.
+pub(crate) fn read_text(path: &Path) -> Result<String, LoadError> {
+    let bytes = read(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+    let bytes = bytes.ok_or_else(|| LoadError::TooLong { path: path.to_owned() })?;
+    String::from_utf8(bytes).map_err(|error| LoadError::NotUtf8 {
+        path: path.to_owned(),
+        offset: error.utf8_error().valid_up_to(),
+    })
 }
 
 /// The bytes of a file; `None` when there are too many.

@@ -27,16 +27,18 @@
 
 mod canonical;
 mod check;
-mod grammar;
+pub(crate) mod grammar;
 mod keys;
 mod load;
 mod node;
 mod parse;
-mod problem;
-mod table;
-mod word;
+pub(crate) mod problem;
+pub(crate) mod table;
+pub(crate) mod word;
 
+pub(crate) use load::read_text;
 pub use load::{LONGEST_FILE, LoadError};
+pub(crate) use parse::document;
 pub use parse::{parse, parse_canonical};
 pub use problem::{Problem, Problems};
 

@@ -65,7 +65,7 @@ impl fmt::Display for Problems {
 impl std::error::Error for Problems {}
 
 /// Collects problems by their offset while a file is read.
-pub(super) struct Report<'a> {
+pub(crate) struct Report<'a> {
     text: &'a str,
     found: RefCell<Vec<Found>>,
 }
@@ -78,27 +78,27 @@ struct Found {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, found: RefCell::default() }
     }
 
     /// The text of a span; empty when there is none.
-    pub(super) fn source(&self, span: std::ops::Range<usize>) -> &'a str {
+    pub(crate) fn source(&self, span: std::ops::Range<usize>) -> &'a str {
         self.text.get(span).unwrap_or_default()
     }
 
     /// Adds a problem at a byte offset.
-    pub(super) fn add(&self, at: usize, message: impl Into<String>) {
+    pub(crate) fn add(&self, at: usize, message: impl Into<String>) {
         self.help(at, message, None);
     }
 
     /// Adds a problem with what to do about it.
-    pub(super) fn help(&self, at: usize, message: impl Into<String>, hint: Option<String>) {
+    pub(crate) fn help(&self, at: usize, message: impl Into<String>, hint: Option<String>) {
         self.found.borrow_mut().push(Found { at, message: message.into(), hint });
     }
 
     /// Keeps the first problem of each line: what the grammar says after it is a consequence.
-    pub(super) fn first_of_each_line(&self) {
+    pub(crate) fn first_of_each_line(&self) {
         let mut found = self.found.borrow_mut();
         found.sort();
         let mut line_end = None;
@@ -113,7 +113,7 @@ impl<'a> Report<'a> {
     }
 
     /// `value` if there was no problem.
-    pub(super) fn finish<T>(self, file: &str, value: Option<T>) -> Result<T, Problems> {
+    pub(crate) fn finish<T>(self, file: &str, value: Option<T>) -> Result<T, Problems> {
         let mut found = self.found.into_inner();
         if let (true, Some(value)) = (found.is_empty(), value) {
             return Ok(value);
@@ -155,7 +155,7 @@ impl Place<'_> {
 }
 
 /// `text` in backticks, short, on one line and without what a terminal would obey.
-pub(super) fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     const LONGEST: usize = 60;
     let mut quoted = String::from("`");
     for (i, c) in text.chars().enumerate() {
@@ -170,7 +170,7 @@ pub(super) fn quote(text: &str) -> String {
 }
 
 /// Names in backticks, with commas; the first few of many.
-pub(super) fn list<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
+pub(crate) fn list<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
     const MOST: usize = 24;
     let quoted: Vec<_> = names.into_iter().map(|it| quote(it.as_ref())).collect();
     let more = if quoted.len() > MOST { ", .." } else { "" };
@@ -178,7 +178,7 @@ pub(super) fn list<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String 
 }
 
 /// ``did you mean `x`?`` with the candidate that is nearest to `found`, if one is near.
-pub(super) fn did_you_mean<S: AsRef<str>>(
+pub(crate) fn did_you_mean<S: AsRef<str>>(
     found: &str,
     candidates: impl IntoIterator<Item = S>,
 ) -> Option<String> {

@@ -9,38 +9,38 @@ use std::ops::{Range, RangeInclusive};
 use toml::de::{DeTable, DeValue};
 
 /// A table of the file.
-pub(super) struct Table<'a> {
-    pub(super) report: &'a Report<'a>,
+pub(crate) struct Table<'a> {
+    pub(crate) report: &'a Report<'a>,
     /// Where it is, for messages: `in [design]`.
     place: String,
     /// Its offset.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// Nothing when the file leaves the table out.
     entries: Option<&'a DeTable<'a>>,
 }
 
 /// A value of the file.
-pub(super) struct Item<'a> {
-    pub(super) report: &'a Report<'a>,
+pub(crate) struct Item<'a> {
+    pub(crate) report: &'a Report<'a>,
     /// What it is, for messages: `` `samples` in [design] ``.
-    pub(super) what: String,
+    pub(crate) what: String,
     /// Offset of the value.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     span: Range<usize>,
     value: &'a DeValue<'a>,
 }
 
 /// A key of a table whose keys are names, with its value.
-pub(super) struct Entry<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Entry<'a> {
+    pub(crate) name: &'a str,
     /// Offset of the key.
-    pub(super) at: usize,
-    pub(super) item: Item<'a>,
+    pub(crate) at: usize,
+    pub(crate) item: Item<'a>,
 }
 
 impl<'a> Table<'a> {
     /// The whole file.
-    pub(super) fn root(report: &'a Report<'a>, entries: &'a DeTable<'a>, keys: &[&str]) -> Self {
+    pub(crate) fn root(report: &'a Report<'a>, entries: &'a DeTable<'a>, keys: &[&str]) -> Self {
         let table = Self { report, place: "at the top level".to_owned(), at: 0, entries: Some(entries) };
         table.only(keys);
         table
@@ -58,7 +58,7 @@ impl<'a> Table<'a> {
     }
 
     /// Keys and values in the order of the file.
-    pub(super) fn entries(&self) -> Vec<Entry<'a>> {
+    pub(crate) fn entries(&self) -> Vec<Entry<'a>> {
         let mut entries: Vec<_> = self
             .entries
             .into_iter()
@@ -74,18 +74,18 @@ impl<'a> Table<'a> {
     }
 
     /// The offset of a key; of the table if it is not there.
-    pub(super) fn at_key(&self, key: &str) -> usize {
+    pub(crate) fn at_key(&self, key: &str) -> usize {
         self.entries.and_then(|it| it.get_key_value(key)).map_or(self.at, |(key, _)| key.span().start)
     }
 
     /// The value of a key, if it is there.
-    pub(super) fn get(&self, key: &str) -> Option<Item<'a>> {
+    pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         let value = self.entries?.get(key)?;
         Some(Item::new(self.report, format!("`{key}` {}", self.place), value))
     }
 
     /// The value of a key; a problem if it is not there.
-    pub(super) fn need(&self, key: &str) -> Option<Item<'a>> {
+    pub(crate) fn need(&self, key: &str) -> Option<Item<'a>> {
         let item = self.get(key);
         if item.is_none() {
             self.report.add(self.at, format!("`{key}` is missing {}", self.place));
@@ -94,22 +94,22 @@ impl<'a> Table<'a> {
     }
 
     /// What `read` makes of a key, or `default` if it is not there. `None` is a reported problem.
-    pub(super) fn or<T>(&self, key: &str, default: T, read: impl FnOnce(Item<'a>) -> Option<T>) -> Option<T> {
+    pub(crate) fn or<T>(&self, key: &str, default: T, read: impl FnOnce(Item<'a>) -> Option<T>) -> Option<T> {
         self.get(key).map_or(Some(default), read)
     }
 
     /// The same for a key without a default.
-    pub(super) fn maybe<T>(&self, key: &str, read: impl FnOnce(Item<'a>) -> Option<T>) -> Option<Option<T>> {
+    pub(crate) fn maybe<T>(&self, key: &str, read: impl FnOnce(Item<'a>) -> Option<T>) -> Option<Option<T>> {
         self.get(key).map_or(Some(None), |it| read(it).map(Some))
     }
 
     /// Whether it has no key at all.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_none_or(DeTable::is_empty)
     }
 
     /// The table `[key]`; a problem if it is not there.
-    pub(super) fn need_section(&self, key: &str) -> Option<Item<'a>> {
+    pub(crate) fn need_section(&self, key: &str) -> Option<Item<'a>> {
         let item = self.get(key);
         if item.is_none() {
             self.report.add(self.at, format!("[{key}] is missing"));
@@ -118,12 +118,12 @@ impl<'a> Table<'a> {
     }
 
     /// The same, with known keys.
-    pub(super) fn section(&self, key: &str, keys: &[&str]) -> Option<Self> {
+    pub(crate) fn section(&self, key: &str, keys: &[&str]) -> Option<Self> {
         self.need_section(key)?.table(format!("in [{key}]"), Some(keys))
     }
 
     /// The table `[key]`, empty if it is not there; any key when `keys` is `None`.
-    pub(super) fn section_or_empty(&self, key: &str, keys: Option<&[&str]>) -> Option<Self> {
+    pub(crate) fn section_or_empty(&self, key: &str, keys: Option<&[&str]>) -> Option<Self> {
         match self.get(key) {
             Some(item) => item.table(format!("in [{key}]"), keys),
             None => {
@@ -140,11 +140,11 @@ impl<'a> Item<'a> {
     }
 
     /// Reports that this is not what was expected.
-    pub(super) fn wrong<T>(&self, expected: impl Display) -> Option<T> {
+    pub(crate) fn wrong<T>(&self, expected: impl Display) -> Option<T> {
         self.wrong_help(expected, None)
     }
 
-    pub(super) fn wrong_help<T>(&self, expected: impl Display, hint: Option<String>) -> Option<T> {
+    pub(crate) fn wrong_help<T>(&self, expected: impl Display, hint: Option<String>) -> Option<T> {
         let source = match self.value {
             DeValue::String(text) => text.as_ref(),
             _ => self.report.source(self.span.clone()),
@@ -162,13 +162,13 @@ impl<'a> Item<'a> {
     }
 
     /// Reports a problem with this value.
-    pub(super) fn problem<T>(&self, message: impl Into<String>, hint: Option<String>) -> Option<T> {
+    pub(crate) fn problem<T>(&self, message: impl Into<String>, hint: Option<String>) -> Option<T> {
         self.report.help(self.at, message, hint);
         None
     }
 
     /// Text of at most `longest` characters without control characters.
-    pub(super) fn text(&self, longest: usize) -> Option<String> {
+    pub(crate) fn text(&self, longest: usize) -> Option<String> {
         let DeValue::String(text) = self.value else {
             return self.wrong("text");
         };
@@ -187,7 +187,7 @@ impl<'a> Item<'a> {
     }
 
     /// The same, and not empty.
-    pub(super) fn filled(&self, longest: usize) -> Option<String> {
+    pub(crate) fn filled(&self, longest: usize) -> Option<String> {
         let text = self.text(longest)?;
         if text.trim().is_empty() {
             return self.problem(format!("{} is empty, expected text", self.what), None);
@@ -196,7 +196,7 @@ impl<'a> Item<'a> {
     }
 
     /// A name.
-    pub(super) fn name(&self, grammar: Grammar) -> Option<String> {
+    pub(crate) fn name(&self, grammar: Grammar) -> Option<String> {
         let DeValue::String(text) = self.value else {
             return self.wrong("text");
         };
@@ -208,7 +208,7 @@ impl<'a> Item<'a> {
     }
 
     /// A member of a closed set that this version can carry out.
-    pub(super) fn word<W: Word>(&self) -> Option<W> {
+    pub(crate) fn word<W: Word>(&self) -> Option<W> {
         let expected = || format!("one of {}", list(spellings::<W>()));
         let DeValue::String(text) = self.value else {
             return self.wrong(expected());
@@ -224,7 +224,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within bounds.
-    pub(super) fn whole(&self, bounds: RangeInclusive<i64>) -> Option<i64> {
+    pub(crate) fn whole(&self, bounds: RangeInclusive<i64>) -> Option<i64> {
         let expected = || match (*bounds.start(), *bounds.end()) {
             (i64::MIN, i64::MAX) => "a whole number of at most 64 bits".to_owned(),
             (least, most) if least == most => format!("`{least}`"),
@@ -237,7 +237,7 @@ impl<'a> Item<'a> {
     }
 
     /// The whole number that this is, if it is one of 64 bits; never a problem.
-    pub(super) fn integer(&self) -> Option<i64> {
+    pub(crate) fn integer(&self) -> Option<i64> {
         match self.value {
             DeValue::Integer(it) => i64::from_str_radix(it.as_str(), it.radix()).ok(),
             _ => None,
@@ -245,7 +245,7 @@ impl<'a> Item<'a> {
     }
 
     /// A finite number, whole or not.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         let number = match self.value {
             DeValue::Integer(_) => self.integer().map(|it| it as f64),
             DeValue::Float(it) => it.as_str().parse().ok(),
@@ -258,8 +258,25 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A number with its digits as they stand in the file, or text.
+    pub(crate) fn digits(&self) -> Option<&'a str> {
+        match self.value {
+            DeValue::String(text) => Some(text.as_ref()),
+            DeValue::Integer(_) | DeValue::Float(_) => Some(self.report.source(self.span.clone())),
+            _ => None,
+        }
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn flag(&self) -> Option<bool> {
+        match self.value {
+            DeValue::Boolean(it) => Some(*it),
+            _ => self.wrong("`true` or `false`"),
+        }
+    }
+
     /// A value of a parameter.
-    pub(super) fn scalar(&self) -> Option<Scalar> {
+    pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self.value {
             DeValue::Boolean(it) => Some(Scalar::Bool(*it)),
             DeValue::Integer(_) => self.whole(i64::MIN..=i64::MAX).map(Scalar::Int),
@@ -270,7 +287,7 @@ impl<'a> Item<'a> {
     }
 
     /// The members of a list; at most `most` of them.
-    pub(super) fn list(&self, most: usize) -> Option<Vec<Self>> {
+    pub(crate) fn list(&self, most: usize) -> Option<Vec<Self>> {
         let DeValue::Array(members) = self.value else {
             let header = self.report.source(self.span.clone());
             let hint = (matches!(self.value, DeValue::Table(_)) && header.starts_with('['))
@@ -290,12 +307,12 @@ impl<'a> Item<'a> {
     }
 
     /// The members of a list, or the value itself as the only one.
-    pub(super) fn one_or_more(self, most: usize) -> Option<Vec<Self>> {
+    pub(crate) fn one_or_more(self, most: usize) -> Option<Vec<Self>> {
         if matches!(self.value, DeValue::Array(_)) { self.list(most) } else { Some(vec![self]) }
     }
 
     /// Program and arguments.
-    pub(super) fn command(&self) -> Option<Vec<String>> {
+    pub(crate) fn command(&self) -> Option<Vec<String>> {
         let members = self.list(1_000)?;
         if members.is_empty() {
             return self.wrong("a program and its arguments");
@@ -309,17 +326,17 @@ impl<'a> Item<'a> {
     }
 
     /// Whether the value is a list without members.
-    pub(super) fn is_empty_list(&self) -> bool {
+    pub(crate) fn is_empty_list(&self) -> bool {
         matches!(self.value, DeValue::Array(members) if members.is_empty())
     }
 
     /// Whether the value is a number.
-    pub(super) fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         matches!(self.value, DeValue::Integer(_) | DeValue::Float(_))
     }
 
     /// A table; any key when `keys` is `None`.
-    pub(super) fn table(&self, place: String, keys: Option<&[&str]>) -> Option<Table<'a>> {
+    pub(crate) fn table(&self, place: String, keys: Option<&[&str]>) -> Option<Table<'a>> {
         let DeValue::Table(entries) = self.value else {
             return self.wrong("a table");
         };

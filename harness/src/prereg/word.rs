@@ -6,7 +6,7 @@ use crate::vocab::{
 use std::str::FromStr;
 
 /// A closed set of words.
-pub(super) trait Word: FromStr<Err = UnknownWord> + Copy + 'static {
+pub(crate) trait Word: FromStr<Err = UnknownWord> + Copy + 'static {
     /// What a member is called.
     const KIND: &'static str;
     /// Every member.
@@ -63,6 +63,6 @@ words! {
 }
 
 /// The spellings that a file may use.
-pub(super) fn spellings<W: Word>() -> impl Iterator<Item = &'static str> {
+pub(crate) fn spellings<W: Word>() -> impl Iterator<Item = &'static str> {
     W::ALL.iter().filter(|it| it.available()).map(|it| it.as_str())
 }

@@ -69,6 +69,15 @@ impl<'a> Names<'a> {
 /// # Errors
 /// Every problem of the text, each with line and column.
 pub fn parse(text: &str, file: &str) -> Result<Prereg, Problems> {
+    document(text, file, |report, entries| read(report, entries, file))
+}
+
+/// Reads any TOML text: what `read` makes of it, or every problem of it.
+pub(crate) fn document<T>(
+    text: &str,
+    file: &str,
+    read: impl for<'a> FnOnce(&'a Report<'a>, &'a DeTable<'a>) -> Option<T>,
+) -> Result<T, Problems> {
     let report = Report::new(text);
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -84,8 +93,8 @@ pub fn parse(text: &str, file: &str) -> Result<Prereg, Problems> {
         report.first_of_each_line();
         return report.finish(file, None);
     }
-    let prereg = read(&report, root.get_ref(), file);
-    report.finish(file, prereg)
+    let value = read(&report, root.get_ref());
+    report.finish(file, value)
 }
 
 /// Reads a [canonical text](Prereg::canonical), as the store keeps it.

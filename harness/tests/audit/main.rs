@@ -1,0 +1,20 @@
+//! Audits from the outside: every kind and every problem.
+
+#![cfg(feature = "app")]
+
+mod kinds;
+mod problems;
+mod properties;
+
+use harness::audit::{Audit, Document};
+use std::path::{Path, PathBuf};
+
+/// A file of this folder.
+fn here(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/audit").join(name)
+}
+
+/// What became of the claims of a text that is sound.
+fn audit(text: &str) -> Audit {
+    Audit::of(Document::parse(text, "a.toml").unwrap_or_else(|it| panic!("{it}")))
+}

@@ -1,8 +1,10 @@
-//! Audits from the outside: every kind and every problem.
+//! Audits from the outside: the four ledgers, every kind and every problem.
 
 #![cfg(feature = "app")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod kinds;
+mod ledgers;
 mod problems;
 mod properties;
 
@@ -12,6 +14,11 @@ use std::path::{Path, PathBuf};
 /// A file of this folder.
 fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/audit").join(name)
+}
+
+/// A file of the repository.
+fn root(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
 
 /// What became of the claims of a text that is sound.

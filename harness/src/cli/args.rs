@@ -96,6 +96,8 @@ pub(super) enum Command {
     Show(Show),
     /// Write ledgers and plots anew from the store
     Render(Render),
+    /// Recompute the claims of a published table from its own numbers
+    Audit(Audit),
     /// Look into the store, which is a Postgres database
     Db(Db),
 }
@@ -163,6 +165,28 @@ pub(super) struct Render {
     /// Write nothing; fail if a file is not what it would become
     #[arg(long, env = "HARNESS_CHECK", value_parser = switch)]
     pub(super) check: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Audit {
+    /// A table with its claims (TOML), such as experiments/audits/loading.toml
+    pub(super) file: PathBuf,
+
+    /// Write the page of the audit, ledgers/audit-<FILE>.md
+    #[arg(long, env = "HARNESS_WRITE", value_parser = clap::builder::BoolishValueParser::new())]
+    pub(super) write: bool,
+
+    /// Another name for the page, ledgers/<NAME>.md
+    #[arg(long, value_name = "NAME", env = "HARNESS_AUDIT_LEDGER")]
+    pub(super) ledger: Option<String>,
+
+    /// Write nothing; fail if the page is not what it would become
+    #[arg(long, conflicts_with = "write", env = "HARNESS_CHECK", value_parser = clap::builder::BoolishValueParser::new())]
+    pub(super) check: bool,
+
+    /// Exit with 3 if a claim does not follow
+    #[arg(long, env = "HARNESS_GATE", value_parser = clap::builder::BoolishValueParser::new())]
+    pub(super) gate: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. One subcommand a file.
 
 mod args;
+mod audit;
 mod begun;
 mod check;
 mod db;
@@ -52,6 +53,10 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    // It needs no project, and its file may lie anywhere.
+    if let Command::Audit(it) = &args.command {
+        return audit::run(it, &args.global, ui);
+    }
     let project = Project::find(args.global.project.as_deref())?;
     match &args.command {
         Command::Run(it) => run::run(it, &args.global, &project, ui),
@@ -60,6 +65,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::List(it) => list::run(it, &args.global, &project, ui),
         Command::Show(it) => show::run(it, &args.global, &project, ui),
         Command::Render(it) => render::run(it, &args.global, &project, ui),
+        Command::Audit(it) => audit::run(it, &args.global, ui),
         Command::Db(it) => db::run(it, &args.global, &project, ui),
     }
 }

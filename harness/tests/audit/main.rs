@@ -1,4 +1,4 @@
-//! Audits from the outside: the four ledgers, every kind and every problem.
+//! Audits from the outside: the four ledgers, every kind, every problem, and the program.
 
 #![cfg(feature = "app")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -6,6 +6,7 @@
 mod kinds;
 mod ledgers;
 mod problems;
+mod program;
 mod properties;
 
 use harness::audit::{Audit, Document};

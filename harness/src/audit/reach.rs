@@ -73,3 +73,64 @@ impl Reach {
         Self { at: self.at.abs(), range: self.range.abs() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn input(value: f64, half: f64) -> Input {
+        Input { value, half }
+    }
+
+    #[test]
+    fn inputs_move_together_however_many_there_are() {
+        for n in [1, 6, 7, 12, 13, 40] {
+            let inputs = vec![input(1.0, 0.25); n];
+            let reach = Reach::of(&inputs, |it| Some(it.iter().sum())).unwrap();
+            let n = n as f64;
+            assert_eq!((reach.at, reach.range), (n, Range { low: 0.75 * n, high: 1.25 * n }));
+        }
+    }
+
+    #[test]
+    fn exact_inputs_do_not_move() {
+        let reach = Reach::of(&[input(3.0, 0.0), input(2.0, 0.0)], |it| Some(it[0] / it[1])).unwrap();
+        assert_eq!(reach, Reach::exact(1.5));
+    }
+
+    #[test]
+    fn what_is_not_defined_everywhere_has_no_bounds() {
+        for n in [1, 7, 13] {
+            let inputs = vec![input(0.5, 0.5); n];
+            let reach = Reach::of(&inputs, |it| Some(it.iter().map(|it| it.recip()).sum())).unwrap();
+            assert_eq!(reach.range, Range::ANY);
+        }
+        assert_eq!(Reach::of(&[input(0.0, 0.5)], |it| Some(it[0].recip())), None);
+    }
+
+    proptest! {
+        /// Whatever the true values behind the rounding are.
+        #[test]
+        fn every_value_behind_the_rounding_is_in_reach(
+            center in prop::array::uniform4(10.0..1000.0f64),
+            half in prop::array::uniform4(0.0..0.5f64),
+            place in prop::array::uniform4(-1.0..1.0f64),
+        ) {
+            let formulas: [fn(&[f64]) -> f64; 4] = [
+                |it| 100.0 * (it[0] / it[1] - 1.0),
+                |it| 100.0 * (it[0] + it[1] - it[2] - it[3]) / (it[0] + it[1] - it[2] + 1e4),
+                |it| (it[0] - it[1]) / (it[2] * it[2] + it[3] * it[3]).sqrt(),
+                |it| (it[0] / it[1]).ln(),
+            ];
+            let inputs: Vec<_> = center.iter().zip(half).map(|(it, half)| input(*it, half)).collect();
+            let values: Vec<_> = inputs.iter().zip(place).map(|(it, place)| it.value + place * it.half).collect();
+            for formula in formulas {
+                let reach = Reach::of(&inputs, |it| Some(formula(it))).unwrap();
+                let (value, slack) = (formula(&values), 1e-9);
+                prop_assert!(reach.range.contains(reach.at));
+                prop_assert!(reach.range.low - slack <= value && value <= reach.range.high + slack);
+            }
+        }
+    }
+}

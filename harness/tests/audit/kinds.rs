@@ -50,3 +50,17 @@ fn what_is_missing_is_named() {
         assert_eq!(audit(&text(claim)).rows[0].finding.reason, reason);
     }
 }
+
+#[test]
+fn the_example_of_the_documentation_is_an_audit() {
+    let example: String = include_str!("../../src/audit/mod.rs")
+        .lines()
+        .skip_while(|it| *it != "//! ```toml")
+        .skip(1)
+        .take_while(|it| *it != "//! ```")
+        .map(|it| format!("{}\n", it.strip_prefix("//! ").unwrap_or_default()))
+        .collect();
+    let audit = audit(&example);
+    assert_eq!(audit.rows.len(), 1);
+    assert_eq!(audit.count(Verdict::Agrees), 1);
+}

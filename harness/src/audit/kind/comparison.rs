@@ -16,7 +16,7 @@ pub(super) fn check(frame: &mut Frame<'_>) -> Finding {
 
 /// By the means: a test that finds no difference does not show that there is none.
 fn not_better(frame: &mut Frame<'_>) -> Finding {
-    const NAME: &str = "gain of the means in per cent, at most 0";
+    const NAME: &str = "gain of the means in percent, at most 0";
     let mut results = Vec::new();
     let mut finding = Finding::new(NAME, Verdict::CannotBeChecked);
     for (treatment, control) in frame.pairs() {

@@ -8,9 +8,9 @@ use crate::audit::reach::Reach;
 use crate::audit::verdict::{Verdict, of_limit, within};
 use crate::vocab::Direction;
 
-const NAME: &str = "relative gain in per cent, Fieller's interval";
+const NAME: &str = "relative gain in percent, Fieller's interval";
 
-/// The ends of the gain's interval, in per cent.
+/// The ends of the gain's interval, in percent.
 fn ends(pair: Pair, better: Direction, values: &[f64], level: f64) -> Option<(f64, f64)> {
     let (low, high) = pair.change(values, level)?;
     let (a, b) = (100.0 * better.gain(low), 100.0 * better.gain(high));
@@ -79,7 +79,7 @@ pub(super) fn no_regression(frame: &mut Frame<'_>) -> Finding {
         let _: Option<()> = frame.lacking("there is no margin up to which a loss does not matter".to_owned());
         return frame.cannot("non-inferiority within a margin");
     };
-    let name = format!("lower limit of the gain in per cent, not below -{margin}");
+    let name = format!("lower limit of the gain in percent, not below -{margin}");
     // One-sided at alpha.
     let level = 1.0 - 2.0 * frame.claim.alpha;
     let mut results = Vec::new();

@@ -84,14 +84,14 @@ const FACTORIAL: &[&str] = &["none", "first", "second", "both"];
 pub static ALL: &[Kind] = &[
     Kind {
         id: "percent-change",
-        about: "how much more or less the treatment has than the control, in per cent",
+        about: "how much more or less the treatment has than the control, in percent",
         formula: ["100 * (treatment / control - 1)"; 2],
         one: ARMS,
         ..PLAIN
     },
     Kind {
         id: "percent-reduction",
-        about: "how much less the treatment has than the control, in per cent",
+        about: "how much less the treatment has than the control, in percent",
         formula: ["100 * (1 - treatment / control)"; 2],
         one: ARMS,
         ..PLAIN
@@ -113,7 +113,7 @@ pub static ALL: &[Kind] = &[
     },
     Kind {
         id: "rate-gain",
-        about: "how much more gets done in the same time, in per cent; not the time that is saved",
+        about: "how much more gets done in the same time, in percent; not the time that is saved",
         formula: ["100 * (control / treatment - 1)", "100 * (treatment / control - 1)"],
         one: ARMS,
         directed: true,
@@ -135,14 +135,14 @@ pub static ALL: &[Kind] = &[
     },
     Kind {
         id: "sub-additivity",
-        about: "what is missing of the additive expectation, in per cent of the whole",
+        about: "what is missing of the additive expectation, in percent of the whole",
         formula: ["100 * (first + second - none - both) / (first + second - none)"; 2],
         one: FACTORIAL,
         ..PLAIN
     },
     Kind {
         id: "gain-shortfall",
-        about: "what is missing of the additive expectation, in per cent of the expected gain",
+        about: "what is missing of the additive expectation, in percent of the expected gain",
         formula: ["100 * (first + second - none - both) / (first + second - 2 * none)"; 2],
         one: FACTORIAL,
         ..PLAIN
@@ -187,7 +187,7 @@ pub static ALL: &[Kind] = &[
     Kind { id: "welch-p", about: "the two-sided p of Welch's t", one: ARMS, check: welch::p, ..PLAIN },
     Kind {
         id: "gain-interval",
-        about: "the confidence interval of the relative gain, in per cent, by Fieller's method",
+        about: "the confidence interval of the relative gain, in percent, by Fieller's method",
         one: ARMS,
         optional: &["level"],
         directed: true,
@@ -197,7 +197,7 @@ pub static ALL: &[Kind] = &[
     },
     Kind {
         id: "gain-limit",
-        about: "whether the relative gain, in per cent, keeps a limit: the whole of its confidence interval must",
+        about: "whether the relative gain, in percent, keeps a limit: the whole of its confidence interval must",
         one: ARMS,
         optional: &["level"],
         directed: true,

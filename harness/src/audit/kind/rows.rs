@@ -34,7 +34,7 @@ pub(super) fn monotone(frame: &mut Frame<'_>) -> Finding {
     let limit = if word == "increasing" { Limit::Above } else { Limit::Below };
     let steps = if frame.claim.claims.is_empty() { steps_of_rows(frame) } else { steps_of_claims(frame) };
     let name = if frame.claim.claims.is_empty() {
-        "step from row to row, in per cent"
+        "step from row to row, in percent"
     } else {
         match frame.claim.by {
             By::Claimed => "step from claim to claim, as claimed",

@@ -177,8 +177,8 @@ pub(super) struct Audit {
     pub(super) write: bool,
 
     /// Another name for the page, ledgers/<NAME>.md
-    #[arg(long, value_name = "NAME", env = "HARNESS_AUDIT_LEDGER")]
-    pub(super) ledger: Option<String>,
+    #[arg(long, value_name = "NAME", env = "HARNESS_PAGE")]
+    pub(super) page: Option<String>,
 
     /// Write nothing; fail if the page is not what it would become
     #[arg(long, conflicts_with = "write", env = "HARNESS_CHECK", value_parser = clap::builder::BoolishValueParser::new())]

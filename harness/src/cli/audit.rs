@@ -16,11 +16,11 @@ pub(super) fn run(args: &Args, global: &Global, ui: &mut Ui) -> Result<Exit, Fai
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let page = page(&audit, &file);
     if args.write || args.check {
-        let name = args.ledger.clone().unwrap_or_else(|| format!("audit-{stem}"));
+        let name = args.page.clone().unwrap_or_else(|| format!("audit-{stem}"));
         on_disk(args, global, ui, &safe_file_name(&name), &page)?;
     } else {
-        if args.ledger.is_some() {
-            return Err(Failure::new(Exit::Usage, "`--ledger` names a page, and none is written")
+        if args.page.is_some() {
+            return Err(Failure::new(Exit::Usage, "`--page` names a page, and none is written")
                 .hint("add `--write` or `--check`"));
         }
         match ui.format {

@@ -62,7 +62,7 @@ fn a_page_is_written_and_checked() {
     let inside = folder.path().join("experiments/audits");
     assert_eq!(harness(&inside, &["audit", "suffix.toml", "--check"]).status.code(), Some(0));
     assert_eq!(
-        harness(&inside, &["audit", "suffix.toml", "--write", "--ledger", "../x"]).status.code(),
+        harness(&inside, &["audit", "suffix.toml", "--write", "--page", "../x"]).status.code(),
         Some(0)
     );
     let names: Vec<_> =
@@ -87,7 +87,7 @@ fn what_cannot_be_read_is_a_wrong_use() {
         &["audit", "none.toml"][..],
         &["audit", "binary.toml"],
         &["audit", "."],
-        &["audit", "experiments/audits/suffix.toml", "--ledger", "x"],
+        &["audit", "experiments/audits/suffix.toml", "--page", "x"],
     ] {
         assert_eq!(harness(folder.path(), args).status.code(), Some(2), "{args:?}");
     }

@@ -20,12 +20,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("analyse", &["vocab", "stats", "prereg", "store"]),
     ("decide", &["vocab", "stats", "prereg", "store", "analyse"]),
     ("render", &["vocab", "stats", "prereg", "store", "analyse", "decide"]),
+    ("audit", &["vocab", "stats", "prereg", "render"]),
     ("exchange", &["vocab", "prereg", "store"]),
     (
         "cli",
         &[
             "vocab", "worker", "stats", "prereg", "plan", "store", "host", "measure", "probe", "analyse",
-            "decide", "render", "exchange",
+            "decide", "render", "audit", "exchange",
         ],
     ),
 ];

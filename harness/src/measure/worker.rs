@@ -62,7 +62,7 @@ impl<'a> Workers<'a> {
         let (program, registered) = (&self.programs[arm], &self.prereg.arms[arm]);
         let scratch = self.scratch.join(folder(cell));
         std::fs::create_dir_all(&scratch).map_err(|source| Failure::Scratch {
-            attempt: format!("create scratch folder `{}`", scratch.display()),
+            attempt: format!("create scratch folder `{}`", shown(&scratch, &self.root).display()),
             source,
         })?;
         let start = |source| Failure::Start { command: program.shown.clone(), source };
@@ -90,7 +90,8 @@ impl<'a> Workers<'a> {
             effective: BTreeMap::new(),
         };
         conversation.greet(&self.prereg.worker.system, self.interrupt)?;
-        conversation.prepare(self.prereg, registered, cell, &scratch, self.interrupt)?;
+        let shown = shown(&scratch, &self.root);
+        conversation.prepare(self.prereg, registered, cell, shown, self.interrupt)?;
         Ok(conversation)
     }
 }
@@ -125,12 +126,17 @@ impl Source for Workers<'_> {
         match std::fs::remove_dir_all(&scratch) {
             // A cell that a resumed run had complete has never been entered.
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(Failure::Scratch {
-                attempt: format!("remove scratch folder `{}`", scratch.display()),
+                attempt: format!("remove scratch folder `{}`", shown(&scratch, &self.root).display()),
                 source,
             }),
             _ => Ok(()),
         }
     }
+}
+
+/// `path` as workers, which work in the root, and messages name it: both may stand in ledgers.
+fn shown<'a>(path: &'a Path, root: &Path) -> &'a Path {
+    path.strip_prefix(root).unwrap_or(path)
 }
 
 /// A folder name for the cell: a digest, since values may hold anything.

@@ -80,7 +80,7 @@ pub struct Setup {
     pub params: Params,
     /// Of the inputs: the same in all arms.
     pub seed: u64,
-    /// A folder for files, shared by the arms of a cell and removed after it.
+    /// A folder for files, shared by the arms of a cell and removed after it. Relative to the current folder.
     pub scratch: PathBuf,
     /// By which clock to time.
     pub clock: Clock,

@@ -7,7 +7,7 @@
 //! -> {"hello":{"protocol":1}}
 //! <- {"hello":{"protocol":1,"systems":["loading"],"build":{"profile":"release"}}}
 //! -> {"prepare":{"system":"loading","params":{"terms":1000,"strategy":"lazy"},"seed":7,
-//!                "scratch":"/…/target/bench-scratch/…","clock":"wall","metrics":{"open_time":"ms"}}}
+//!                "scratch":"target/bench-scratch/…","clock":"wall","metrics":{"open_time":"ms"}}}
 //! <- {"ready":{"effective":{"terms":1000,"strategy":"lazy"}}}
 //! -> {"sample":{"block":0,"warmup":true}}
 //! <- {"sample":{"values":{"open_time":0.705},"digest":"9f3c…"}}
@@ -63,7 +63,7 @@ pub struct Prepare {
     pub params: BTreeMap<String, Value>,
     /// Of the inputs: the same in all arms.
     pub seed: u64,
-    /// A folder for files; it exists.
+    /// A folder for files; it exists. Relative to the folder in which the worker is started.
     pub scratch: String,
     /// `wall` or `thread-cpu`.
     #[serde(default = "wall")]

@@ -1,11 +1,12 @@
-use super::Samples;
-use crate::prereg::{Arm, Metric};
+use super::{Pair, Samples};
+use crate::prereg::{Arm, Metric, Prereg};
 use crate::stats::{
     CliffsDelta, EffectSize, Interval, MannWhitney, Moments, RankMethod, Ratio, Sample, StatsError, Welch,
     cliffs_delta, effect_size_of_moments, mann_whitney, ratio_of_moments, welch_of_moments,
 };
-use crate::vocab::{Cell, Direction, Margin, Unit};
+use crate::vocab::{Cell, Direction, Margin, Order, Unit};
 use std::fmt;
+use std::sync::Arc;
 
 /// A treatment against a control in one metric and cell. Differences are treatment minus control.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Comparison {
     pub treatment: String,
     /// What it is compared with.
     pub control: String,
+    /// The samples, for methods that need more than the numbers; `None` if an arm has none.
+    pub samples: Option<Arc<Pair>>,
     /// The numbers; undefined with fewer than two samples in an arm.
     pub statistics: Result<Statistics, Undefined>,
 }
@@ -140,16 +143,23 @@ impl Statistics {
 }
 
 pub(super) fn compare(
+    prereg: &Prereg,
     samples: &Samples,
     metric: &Metric,
     cell: &Cell,
-    treatment: &Arm,
-    control: &Arm,
+    [treatment, control]: [&Arm; 2],
 ) -> Comparison {
     let cell = cell.to_string();
     let sample = |arm: &Arm| Sample::new(samples.values(&metric.name, &cell, &arm.name));
-    let statistics =
-        sample(treatment).and_then(|t| Statistics::of(&t, &sample(control)?)).map_err(Undefined::from);
+    let blocks = |arm: &Arm| -> Vec<u32> {
+        samples.blocks(&metric.name, &cell, &arm.name).map(|(block, _)| block).collect()
+    };
+    // Arms that are measured one after the other have block numbers in common, and nothing else.
+    let by_block = prereg.design.order != Order::Sequential && blocks(treatment) == blocks(control);
+    let pair = sample(treatment)
+        .and_then(|treatment| Ok(Pair { treatment, control: sample(control)?, by_block }))
+        .map(Arc::new);
+    let statistics = pair.clone().and_then(|it| Statistics::of(&it.treatment, &it.control));
     Comparison {
         metric: metric.name.clone(),
         unit: metric.unit,
@@ -157,6 +167,7 @@ pub(super) fn compare(
         cell,
         treatment: treatment.name.clone(),
         control: control.name.clone(),
-        statistics,
+        samples: pair.ok(),
+        statistics: statistics.map_err(Undefined::from),
     }
 }

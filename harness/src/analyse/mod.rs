@@ -4,12 +4,14 @@
 mod caveat;
 mod comparison;
 mod gap;
+mod pair;
 mod samples;
 mod summary;
 
 pub use caveat::{Caveat, Place};
 pub use comparison::{Comparison, Gain, Statistics, Undefined};
 pub use gap::Gap;
+pub use pair::Pair;
 pub use samples::Samples;
 pub use summary::ArmSummary;
 
@@ -43,7 +45,13 @@ pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
             for cell in prereg.cells() {
                 for treatment in prereg.arms.iter().filter(|it| it.role == role) {
                     for control in controls() {
-                        comparisons.push(comparison::compare(&samples, metric, &cell, treatment, control));
+                        comparisons.push(comparison::compare(
+                            prereg,
+                            &samples,
+                            metric,
+                            &cell,
+                            [treatment, control],
+                        ));
                     }
                 }
             }

@@ -6,7 +6,8 @@ use crate::analyse::{Analysis, Gain, Statistics};
 use crate::prereg::Prereg;
 use crate::store::{RunData, SampleSet};
 use crate::vocab::{
-    Claim, Correction, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant, with_interval,
+    Agreement, Claim, Correction, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant,
+    with_interval,
 };
 use std::collections::BTreeSet;
 
@@ -53,6 +54,26 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
         (Verdict::Accept, Vec::new())
     };
     Decision { verdict, reasons, criteria, hypotheses, guards, sham }
+}
+
+impl Decision {
+    /// The criteria, followed by a line for the robustness panel of each hypothesis, which is computed for it.
+    pub fn table(&self, prereg: &Prereg) -> Vec<Criterion> {
+        let panel = |it: &Judged| {
+            let robustness = it.robustness.as_ref()?;
+            let (agree, of) = robustness.agreement();
+            Some(Criterion {
+                name: format!("{}: robustness", it.name()),
+                threshold: match prereg.decision.agreement {
+                    Agreement::Report => "all methods, reported only".to_owned(),
+                    Agreement::Require => "all methods".to_owned(),
+                },
+                result: format!("{agree} of {of} agree"),
+                finding: if robustness.is_full() { Finding::Supported } else { Finding::Undecided },
+            })
+        };
+        self.criteria.iter().cloned().chain(self.hypotheses.iter().filter_map(panel)).collect()
+    }
 }
 
 /// Why the run cannot be trusted; empty if it can.

@@ -1,9 +1,9 @@
 //! A decision as the store keeps it: a JSON document, and a row for each hypothesis and guard.
 
-use super::{Criterion, Decision, Judged, Kind, Outlook, Tested};
+use super::{Criterion, Decision, Judged, Kind, Outlook, Robustness, Tested};
 use crate::analyse::{Analysis, Caveat, Comparison, Undefined};
 use crate::prereg::Prereg;
-use crate::stats::{Interval, PValue};
+use crate::stats::{Interval, PValue, PanelAnswer, Says};
 use crate::store::{StoredFinding, Subject};
 use crate::vocab::Margin;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Va
     json!({
         "verdict": decision.verdict,
         "reasons": decision.reasons,
-        "criteria": decision.criteria.iter().map(criterion).collect::<Vec<_>>(),
+        "criteria": decision.table(prereg).iter().map(criterion).collect::<Vec<_>>(),
         "hypotheses": decision.hypotheses.iter().map(|it| judged(prereg, it)).collect::<Vec<_>>(),
         "guards": decision.guards.iter().map(|it| judged(prereg, it)).collect::<Vec<_>>(),
         "sham": decision.sham.iter().map(|it| json!({
@@ -77,9 +77,40 @@ fn judged(prereg: &Prereg, it: &Judged) -> Value {
         "p_adjusted": it.p_adjusted.as_ref().ok().map(|it| p_value(*it)),
         "p_undefined": undefined(it.tested.as_ref().err()),
         "statistics": statistics(&it.comparison, 1.0 - prereg.decision.alpha),
+        "robustness": it.robustness.as_ref().map(robustness),
         "outlook": it.outlook.map(|Outlook { detectable, needed_n }| {
             json!({ "detectable": detectable, "needed_n": needed_n })
         }),
+    })
+}
+
+fn robustness(it: &Robustness) -> Value {
+    let Some(panel) = it.panel() else { return Value::Null };
+    let (agree, of) = it.agreement();
+    let answer = |answer: &PanelAnswer| {
+        json!({
+            "id": answer.id,
+            "label": answer.label,
+            "meaning": answer.meaning.code(),
+            "estimate": answer.estimate,
+            "p": answer.p.map(p_value),
+            "interval": answer.interval.map(interval),
+            "answer": answer.says.code(),
+            "undefined": match answer.says {
+                Says::Undefined(reason) => Some(reason.to_string()),
+                _ => None,
+            },
+        })
+    };
+    json!({
+        "claimed": it.claimed(),
+        "agree": agree,
+        "of": of,
+        "alpha": panel.options.alpha,
+        "resamples": panel.options.resamples,
+        "seed": panel.options.seed,
+        "paired": panel.options.paired,
+        "methods": panel.answers.iter().map(answer).collect::<Vec<_>>(),
     })
 }
 

@@ -1,10 +1,11 @@
 use super::claim::{self, Facts};
 use super::method::{Method, Tested, counted, method, test};
 use super::power::{Outlook, Question, outlook};
+use super::robustness::Robustness;
 use crate::analyse::{Analysis, Comparison, Gain, Undefined};
 use crate::prereg::{Contrast, Guard, Hypothesis, Prereg};
 use crate::stats::{self, PValue};
-use crate::vocab::{Claim, Correction, Finding, Margin, Scalar};
+use crate::vocab::{Agreement, Claim, Correction, Finding, Margin, Scalar};
 
 /// Whether something is claimed or guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Judged {
     pub tested: Result<Tested, Undefined>,
     /// The p-value, adjusted for the family.
     pub p_adjusted: Result<PValue, Undefined>,
+    /// What other methods say; only of hypotheses.
+    pub robustness: Option<Robustness>,
     /// What follows.
     pub finding: Finding,
     /// Why, in words.
@@ -52,7 +55,7 @@ pub struct Judged {
 /// A hypothesis or guard, as both are judged.
 pub(super) struct Rule<'a> {
     kind: Kind,
-    id: &'a str,
+    pub(super) id: &'a str,
     metric: &'a str,
     condition: &'a [(String, Scalar)],
     contrast: &'a Contrast,
@@ -151,7 +154,15 @@ fn finish(
     let p = tested.as_ref().map(|it| it.p).map_err(Clone::clone);
     let p_adjusted = p.clone().map(|_| adjusted);
     let facts = Facts { prereg, rule, comparison, method, gain: &gain, p: &p_adjusted, interval_alpha };
-    let (finding, reason, sample_more) = claim::judge(&facts);
+    let robustness = (rule.kind == Kind::Hypothesis).then(|| Robustness::of(prereg, rule, comparison));
+    let required = prereg.decision.agreement == Agreement::Require;
+    let (finding, reason, sample_more) = match (claim::judge(&facts), &robustness) {
+        // The panel can only take support away.
+        ((Finding::Supported, ..), Some(it)) if required && !it.is_full() => {
+            (Finding::Undecided, it.disagreement(), false)
+        }
+        (found, _) => found,
+    };
     let undecided = gain.as_ref().ok().filter(|_| finding == Finding::Undecided && sample_more);
     let question = Question {
         claim: rule.claim,
@@ -173,6 +184,7 @@ fn finish(
         method,
         tested,
         p_adjusted,
+        robustness,
         finding,
         reason,
         outlook,

@@ -21,6 +21,14 @@
 //! A share of a control of zero does not exist. A margin of 0 % is then one of zero in the metric's unit, arms
 //! that are both always zero do not differ, and what got worse is refuted; the rest is undecided.
 
+//!
+//! Every hypothesis is also put to a panel of methods with other assumptions ([`crate::stats::panel`]), each of them asked
+//! for a difference at the registered alpha, not for the margin and without correction. A method agrees with "superior"
+//! if it says better, with "non-inferior" if it does not say worse, with "equivalent" if it does not contradict the direction
+//! of the means. Methods without an answer do not count. With `agreement = "report"` the panel is shown; with
+//! `"require"` what is supported becomes undecided unless there are answers and all agree, and nothing else changes: the
+//! panel can take support away and never give it. It is computed when it is first asked for.
+
 mod claim;
 mod criterion;
 mod decision;
@@ -28,6 +36,7 @@ mod document;
 mod judge;
 mod method;
 mod power;
+mod robustness;
 mod sham;
 
 pub use criterion::Criterion;
@@ -36,4 +45,5 @@ pub use document::{document, findings};
 pub use judge::{Judged, Kind};
 pub use method::{Method, Tested};
 pub use power::Outlook;
+pub use robustness::Robustness;
 pub use sham::ShamCheck;

@@ -48,8 +48,7 @@ words! {
     };
     Correction, "correction", |_| true;
     Agreement, "agreement", |it| match it {
-        Agreement::Report => true,
-        Agreement::Require => false,
+        Agreement::Report | Agreement::Require => true,
     };
     Labels, "labels", |it| match it {
         Labels::AcceptReject => true,

@@ -6,6 +6,7 @@ mod figures;
 mod ledger;
 pub mod markdown;
 pub mod plot;
+mod robustness;
 mod section;
 mod tables;
 

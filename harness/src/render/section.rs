@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
-use super::tables;
+use super::{robustness, tables};
 use crate::prereg::{Hypothesis, Launch, Prereg};
 use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
@@ -89,7 +89,7 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
             writeln!(page)?;
         }
     }
-    writeln!(page, "{}", tables::criteria(decision))?;
+    writeln!(page, "{}", tables::criteria(prereg, decision))?;
     let (agreeing, later, hosts) = experiment.replications();
     if later > 0 {
         let s = if later == 1 { "" } else { "s" };
@@ -143,6 +143,7 @@ fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Resul
     )?;
     for judged in &run.decision.hypotheses {
         writeln!(page, "#### {}\n\n{}", escape(&judged.name()), tables::statistics(prereg, judged))?;
+        robustness::write(page, judged)?;
     }
     writeln!(page, "<details><summary>Every metric and cell</summary>\n")?;
     writeln!(page, "{}", tables::comparisons(prereg, run))?;

@@ -67,20 +67,20 @@ pub(super) fn interval_note(prereg: &Prereg, decision: &Decision) -> String {
 }
 
 /// A level as a percentage without needless zeros.
-fn percent(level: f64) -> String {
+pub(super) fn percent(level: f64) -> String {
     let number = significant(level * 100.0, 4);
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The criteria of a decision, one line each.
-pub(super) fn criteria(decision: &Decision) -> Table {
+pub(super) fn criteria(prereg: &Prereg, decision: &Decision) -> Table {
     let mut table = Table::new([
         ("criterion", Align::Left),
         ("threshold", Align::Left),
         ("result", Align::Left),
         ("", Align::Left),
     ]);
-    for it in &decision.criteria {
+    for it in &decision.table(prereg) {
         table.row([
             it.name.as_str().into(),
             it.threshold.as_str().into(),
@@ -128,7 +128,7 @@ pub(super) fn cell(prereg: &Prereg, run: &RecordedRun, cell: &str) -> Table {
 }
 
 /// `95.02 to 95.91 ms`, both ends in the unit in which the larger one reads best.
-fn between(unit: Unit, low: f64, high: f64) -> String {
+pub(super) fn between(unit: Unit, low: f64, high: f64) -> String {
     let shown = unit.readable(low.abs().max(high.abs()));
     let number = |it: f64| unit.show_in(shown, it);
     let name = if shown.name() == "1" { String::new() } else { format!(" {shown}") };
@@ -272,7 +272,7 @@ fn registered(prereg: &Prereg, comparison: &Comparison) -> &'static str {
     }
 }
 
-fn p(value: PValue) -> String {
+pub(super) fn p(value: PValue) -> String {
     minus(value.to_string())
 }
 

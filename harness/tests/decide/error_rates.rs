@@ -96,6 +96,23 @@ fn a_family_rarely_has_a_single_false_support() {
 }
 
 #[test]
+fn a_panel_that_must_agree_errs_no_more() {
+    let claims = format!("{H}[decision]\nagreement = \"require\"\n");
+    let (free, bound) = (prereg(&registration(12, H)), prereg(&registration(12, &claims)));
+    let (mut without, mut with) = (0.0, 0.0);
+    for seed in 0..RUNS / 2 {
+        let sets = pair(&mut Rng::new(seed), 100.0, 100.0, 12);
+        let [of, than] = [&bound, &free].map(|it| decided(it, &sets).hypotheses[0].finding);
+        // Whatever the panel changes, it changes to undecided.
+        assert!(of == than || (than, of) == (Finding::Supported, Finding::Undecided), "{than:?} {of:?}");
+        with += f64::from(u8::from(of == Finding::Supported));
+        without += f64::from(u8::from(than == Finding::Supported));
+    }
+    assert!(0.0 < with && with <= without, "{with} {without}");
+    at_most(with, RUNS / 2, 0.025);
+}
+
+#[test]
 fn the_n_advised_decides() {
     // A gain of 4 with a deviation of 5, and an n that cannot show it.
     let prereg = prereg(&registration(8, H));

@@ -1,10 +1,10 @@
 //! What one comparison says of one claim: the rule of the table in the module above.
 
 use super::judge::Rule;
-use super::method::Method;
+use super::method::{Method, blocks};
 use crate::analyse::{Comparison, Gain, Statistics, Undefined};
 use crate::prereg::Prereg;
-use crate::stats::{PValue, mann_whitney_smallest_p};
+use crate::stats::{PValue, RankMethod, mann_whitney_smallest_p, signed_rank};
 use crate::vocab::{Claim, Finding, Test};
 
 /// All that a finding follows from.
@@ -95,7 +95,8 @@ fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) 
     // The direction in which the registered test points; a test of ranks may contradict the means.
     let direction = facts.comparison.better.gain(match facts.prereg.decision.test {
         Test::MannWhitney => statistics.delta.delta,
-        Test::Welch | Test::PairedT | Test::Wilcoxon | Test::Bootstrap => statistics.welch.difference,
+        Test::Wilcoxon => signed_ranks(facts.comparison).unwrap_or(0.0),
+        Test::Welch | Test::PairedT | Test::Bootstrap => statistics.welch.difference,
     });
     let constants_equal = facts.method == Method::Constant && gain.value <= margin;
     if interval.upper < margin || constants_equal {
@@ -141,6 +142,15 @@ fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) 
     }
 }
 
+/// Above zero where the ranks of the pairs say that the treatment is greater; `None` without pairs.
+fn signed_ranks(comparison: &Comparison) -> Option<f64> {
+    let pair = blocks(comparison).ok()?;
+    // The sums are the same whatever the p-value comes from.
+    let method = RankMethod::Asymptotic { continuity: true };
+    let found = signed_rank(&pair.treatment, &pair.control, method).ok()?;
+    Some(found.w_plus - found.w_minus)
+}
+
 fn not_significant(facts: &Facts<'_>, statistics: &Statistics, p: PValue) -> String {
     let (n, m) = (statistics.treatment.n(), statistics.control.n());
     let alpha = facts.prereg.decision.alpha;
@@ -153,7 +163,19 @@ fn not_significant(facts: &Facts<'_>, statistics: &Statistics, p: PValue) -> Str
              is {smallest}"
         );
     }
+    if facts.prereg.decision.test == Test::Wilcoxon && smallest_signed_rank_p(n) >= alpha {
+        let smallest = smallest_signed_rank_p(n);
+        return format!(
+            "n is too small: with {n} blocks, the smallest p that Wilcoxon's signed ranks can give is {smallest}"
+        );
+    }
     format!("a difference is not shown, since p = {p} is not below α = {alpha}")
+}
+
+/// The p-value if the differences of all `pairs` have the same sign.
+pub(super) fn smallest_signed_rank_p(pairs: usize) -> f64 {
+    // Beyond the range of an exponent, it is zero.
+    0.5_f64.powi(i32::try_from(pairs).unwrap_or(i32::MAX) - 1)
 }
 
 fn non_inferior(facts: &Facts<'_>, gain: &Gain, p: PValue) -> Found {

@@ -1,7 +1,8 @@
 use super::claim::{self, Facts};
 use super::method::{Method, Tested, counted, method, test};
 use super::power::{Outlook, Question, outlook};
-use super::robustness::Robustness;
+use super::resampled;
+use super::robustness::{self, Robustness};
 use crate::analyse::{Analysis, Comparison, Gain, Undefined};
 use crate::prereg::{Contrast, Guard, Hypothesis, Prereg};
 use crate::stats::{self, PValue};
@@ -149,8 +150,13 @@ fn finish(
     let two_sided = rule.claim == Claim::Superior;
     let level = 1.0 - if two_sided { interval_alpha } else { 2.0 * interval_alpha };
     let counted = counted(rule, comparison, level);
-    let gain = comparison.gain(counted, level);
     let method = method(prereg, rule, comparison);
+    let gain = match method {
+        Method::Bootstrap => {
+            resampled::gain(comparison, counted, level, robustness::seed(prereg, rule, comparison))
+        }
+        _ => comparison.gain(counted, level),
+    };
     let p = tested.as_ref().map(|it| it.p).map_err(Clone::clone);
     let p_adjusted = p.clone().map(|_| adjusted);
     let facts = Facts { prereg, rule, comparison, method, gain: &gain, p: &p_adjusted, interval_alpha };

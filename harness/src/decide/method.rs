@@ -1,9 +1,10 @@
 use super::judge::Rule;
-use crate::analyse::{Comparison, Statistics, Undefined};
+use super::{resampled, robustness};
+use crate::analyse::{Comparison, Pair, Statistics, Undefined};
 use crate::prereg::Prereg;
 use crate::stats::{
-    Equivalence, Limit, PValue, Status, equivalence_absolute_of_moments, equivalence_relative_of_moments,
-    mann_whitney_smallest_p,
+    Equivalence, Limit, PValue, RankMethod, Status, equivalence_absolute_of_moments,
+    equivalence_relative_of_moments, mann_whitney_smallest_p, paired_t, signed_rank,
 };
 use crate::vocab::{Claim, Direction, Margin, Test, UnitKind};
 use std::f64::consts::LN_2;
@@ -16,6 +17,12 @@ pub enum Method {
     Welch,
     /// Mann and Whitney's U of any difference.
     MannWhitney,
+    /// Student's t of the differences within blocks.
+    PairedT,
+    /// Wilcoxon's signed ranks of the differences within blocks.
+    Wilcoxon,
+    /// The bootstrap of the means.
+    Bootstrap,
     /// Welch's t against the margin: one-sided, or two one-sided tests.
     WelchMargin,
     /// Neither arm varies: the chance that equal arms would be divided so, which only their sizes decide.
@@ -28,6 +35,9 @@ impl Method {
         match self {
             Self::Welch => "welch",
             Self::MannWhitney => "mann-whitney",
+            Self::PairedT => "paired-t",
+            Self::Wilcoxon => "wilcoxon",
+            Self::Bootstrap => "bootstrap",
             Self::WelchMargin => "welch-margin",
             Self::Constant => "constant",
         }
@@ -39,6 +49,9 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Self::Welch => "Welch",
             Self::MannWhitney => "Mann-Whitney",
+            Self::PairedT => "paired t",
+            Self::Wilcoxon => "Wilcoxon",
+            Self::Bootstrap => "bootstrap",
             Self::WelchMargin => "Welch, against the margin",
             Self::Constant => "exact, of constants",
         })
@@ -50,7 +63,7 @@ impl fmt::Display for Method {
 pub struct Tested {
     /// The p-value, of this claim alone.
     pub p: PValue,
-    /// t or U; none of constants.
+    /// t, U or the rank sum W of the pairs in which the treatment is greater; none of constants and of the bootstrap.
     pub statistic: Option<f64>,
     /// Degrees of freedom of a t.
     pub df: Option<f64>,
@@ -67,8 +80,11 @@ pub(super) fn method(prereg: &Prereg, rule: &Rule<'_>, comparison: &Comparison) 
     let constant = comparison.statistics.as_ref().is_ok_and(constant);
     match (constant, rule.claim, prereg.decision.test) {
         (true, ..) => Method::Constant,
+        (false, Claim::Superior, Test::Welch) => Method::Welch,
         (false, Claim::Superior, Test::MannWhitney) => Method::MannWhitney,
-        (false, Claim::Superior, _) => Method::Welch,
+        (false, Claim::Superior, Test::PairedT) => Method::PairedT,
+        (false, Claim::Superior, Test::Wilcoxon) => Method::Wilcoxon,
+        (false, Claim::Superior, Test::Bootstrap) => Method::Bootstrap,
         (false, Claim::NonInferior | Claim::Equivalent, _) => Method::WelchMargin,
     }
 }
@@ -108,15 +124,26 @@ pub(super) fn test(
             let it = &statistics.mann_whitney;
             Ok(Tested::new(it.p.two_sided, Some(it.u_treatment), None))
         }
-        Method::Welch => match prereg.decision.test {
-            Test::Welch => statistics
-                .welch
-                .test
-                .map(|it| Tested::new(it.p.two_sided, Some(it.t), Some(it.df)))
-                .ok_or_else(no_spread),
-            // The parser refuses what is not available yet.
-            other => Err(Undefined(format!("test `{other}` is not available"))),
-        },
+        Method::Welch => {
+            let test = statistics.welch.test.ok_or_else(no_spread)?;
+            Ok(Tested::new(test.p.two_sided, Some(test.t), Some(test.df)))
+        }
+        Method::PairedT => {
+            let Pair { treatment, control, .. } = blocks(comparison)?;
+            let equal = || Undefined("all differences within blocks are equal".to_owned());
+            let test = paired_t(treatment, control)?.test.ok_or_else(equal)?;
+            Ok(Tested::new(test.p.two_sided, Some(test.t), Some(test.df)))
+        }
+        Method::Wilcoxon => {
+            let Pair { treatment, control, .. } = blocks(comparison)?;
+            let found = signed_rank(treatment, control, RankMethod::AutoConditional)?;
+            let p = found.test.map_or(PValue::ONE, |it| it.p.two_sided);
+            Ok(Tested::new(p, Some(found.w_plus), None))
+        }
+        Method::Bootstrap => {
+            let seed = robustness::seed(prereg, rule, comparison);
+            Ok(Tested::new(resampled::p_value(comparison, seed)?, None, None))
+        }
         Method::WelchMargin => {
             let tests = equivalence(rule, comparison)?.tests.ok_or_else(no_spread)?;
             let of = |it: Limit| Tested::new(it.within, Some(it.t), Some(it.df));
@@ -130,6 +157,14 @@ pub(super) fn test(
         }
         Method::Constant => of_constants(rule, comparison, statistics),
     }
+}
+
+/// The samples, if those of a block belong together.
+pub(super) fn blocks(comparison: &Comparison) -> Result<&Pair, Undefined> {
+    let no_pairs =
+        "the arms have not the same blocks, or were measured one after the other, so there are no pairs";
+    let pair = comparison.samples.as_deref().filter(|it| it.by_block);
+    pair.ok_or_else(|| Undefined(no_pairs.to_owned()))
 }
 
 /// The test of arms that do not vary, by the exact distribution of ranks: under the null hypothesis every

@@ -22,6 +22,14 @@
 //! that are both always zero do not differ, and what got worse is refuted; the rest is undecided.
 
 //!
+//! The registered test gives the p-value of "superior". The interval that must support it as well is that of the ratio of
+//! the means by Fieller, or of their difference by Welch where the margin is absolute, and with `test = "bootstrap"` the BCa
+//! interval of the same resamples. Paired t and Wilcoxon's signed ranks compare within blocks, and are undefined unless both
+//! arms have the same blocks and were measured together; their interval is still that of arms that are not paired, which
+//! only asks for more, and the paired intervals stand in the panel. The outlook counts samples as if they were not paired.
+//! The bootstrap is undefined below 10 samples of an arm. "Non-inferior" and "equivalent", and so every guard, are tested
+//! by Welch's t against the margin, whatever test is registered.
+//!
 //! Every hypothesis is also put to a panel of methods with other assumptions ([`crate::stats::panel`]), each of them asked
 //! for a difference at the registered alpha, not for the margin and without correction. A method agrees with "superior"
 //! if it says better, with "non-inferior" if it does not say worse, with "equivalent" if it does not contradict the direction
@@ -36,6 +44,7 @@ mod document;
 mod judge;
 mod method;
 mod power;
+mod resampled;
 mod robustness;
 mod sham;
 

@@ -1,3 +1,4 @@
+use super::claim::smallest_signed_rank_p;
 use crate::analyse::{Comparison, Gain, Statistics};
 use crate::stats::{Design, mann_whitney_smallest_p};
 use crate::vocab::{Claim, Margin, Test};
@@ -61,9 +62,11 @@ pub(super) fn outlook(comparison: &Comparison, gain: &Gain, question: &Question)
 /// Fewer samples than this cannot decide: no fewer than there are, and as many as the exact test of ranks needs.
 fn least_n(statistics: &Statistics, question: &Question) -> usize {
     let had = statistics.treatment.n().min(statistics.control.n());
-    let ranks = question.claim == Claim::Superior && question.test == Test::MannWhitney;
-    let possible = |n: &usize| {
-        !ranks || mann_whitney_smallest_p(*n, *n).is_ok_and(|smallest| smallest.value() < question.alpha)
+    let possible = |n: &usize| match question.test {
+        _ if question.claim != Claim::Superior => true,
+        Test::MannWhitney => mann_whitney_smallest_p(*n, *n).is_ok_and(|it| it.value() < question.alpha),
+        Test::Wilcoxon => smallest_signed_rank_p(*n) < question.alpha,
+        Test::Welch | Test::PairedT | Test::Bootstrap => true,
     };
     (had + 1..).find(possible).unwrap_or(had + 1)
 }

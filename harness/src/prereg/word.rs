@@ -43,8 +43,7 @@ words! {
         Claim::Superior | Claim::NonInferior | Claim::Equivalent => true,
     };
     Test, "test", |it| match it {
-        Test::Welch | Test::MannWhitney => true,
-        Test::PairedT | Test::Wilcoxon | Test::Bootstrap => false,
+        Test::Welch | Test::MannWhitney | Test::PairedT | Test::Wilcoxon | Test::Bootstrap => true,
     };
     Correction, "correction", |_| true;
     Agreement, "agreement", |it| match it {

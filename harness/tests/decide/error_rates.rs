@@ -96,6 +96,18 @@ fn a_family_rarely_has_a_single_false_support() {
 }
 
 #[test]
+fn every_registered_test_keeps_its_rate() {
+    let supported = |it: &Decision| it.verdict == Verdict::Accept;
+    for test in ["paired-t", "wilcoxon", "bootstrap"] {
+        let claims = format!("{H}[decision]\ntest = \"{test}\"\n");
+        let runs = if test == "bootstrap" { RUNS / 4 } else { RUNS };
+        // The bootstrap of 20 samples errs a little more often than it says.
+        let rate = if test == "bootstrap" { 0.035 } else { 0.025 };
+        at_most(count(&claims, 20, runs, |rng| pair(rng, 100.0, 100.0, 20), supported), runs, rate);
+    }
+}
+
+#[test]
 fn a_panel_that_must_agree_errs_no_more() {
     let claims = format!("{H}[decision]\nagreement = \"require\"\n");
     let (free, bound) = (prereg(&registration(12, H)), prereg(&registration(12, &claims)));

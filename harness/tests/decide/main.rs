@@ -7,6 +7,7 @@ mod cases;
 mod error_rates;
 mod invalid;
 mod properties;
+mod registered;
 mod robustness;
 mod stored;
 mod verdicts;

@@ -1,13 +1,6 @@
-use super::Samples;
-use crate::prereg::{Hypothesis, Prereg};
-use crate::stats::{Autocorrelation, PValue, Sample, shapiro_wilk, trend, tukey_outliers};
-use crate::store::RunData;
-use crate::vocab::{Correction, Order, Role, RunState, minus};
-use std::collections::BTreeSet;
+use crate::stats::{PValue, Steadiness};
+use crate::vocab::{minus, significant};
 use std::fmt;
-
-/// Below this, a check of an assumption raises its caveat. Stricter than a usual alpha, since many are made.
-const LEVEL: f64 = 0.01;
 
 /// Something that a reader must know before trusting a number. Nothing is dropped because of it.
 #[derive(Clone, Debug)]
@@ -29,14 +22,73 @@ pub enum Caveat {
         /// Out of how many.
         n: usize,
     },
+    /// Samples far from the median (Iglewicz and Hoaglin), where half of them are equal so that Tukey's fences have no
+    /// width.
+    FarFromMedian {
+        /// Where.
+        place: Place,
+        /// How many.
+        far: usize,
+        /// Out of how many.
+        n: usize,
+    },
+    /// Samples have more than one mode, so that their mean may be nowhere near any of them.
+    Modes {
+        /// Where.
+        place: Place,
+        /// Hartigan's p-value.
+        p: PValue,
+    },
+    /// One arm spreads more than twice as much as the other: Welch's t allows for it, ranks and d do not.
+    UnequalSpread {
+        /// Where; the arm is the treatment.
+        place: Place,
+        /// What it is compared with.
+        control: String,
+        /// The treatment's deviation by the control's.
+        ratio: f64,
+        /// The limits of its 95 % interval.
+        limits: [f64; 2],
+    },
+    /// Samples do not keep one level after the warm-ups.
+    NotSteady {
+        /// Where.
+        place: Place,
+        /// What they do.
+        class: Steadiness,
+    },
+    /// The clock is coarse for what it measures: fewer than 100 steps in a sample, or more than half of them tied.
+    CoarseClock {
+        /// Where.
+        place: Place,
+        /// How many steps of the clock a typical sample has, if the step can be told.
+        quanta: Option<f64>,
+        /// The share of samples that equal another one.
+        tied: f64,
+    },
     /// Samples depend on those before them, so that intervals are too narrow.
     Autocorrelated {
         /// Where.
         place: Place,
         /// Correlation of neighbors.
         lag1: f64,
+        /// How many independent samples they are worth.
+        worth: f64,
         /// Ljung and Box's p-value.
         p: PValue,
+    },
+    /// Welch's p-value, if samples that depend on each other are counted as what they are worth.
+    Worth {
+        /// Where; the arm is the treatment.
+        place: Place,
+        /// What it is compared with.
+        control: String,
+        /// Independent samples of treatment and control.
+        n: [f64; 2],
+        /// The p-value of all samples.
+        p: PValue,
+        /// The p-value of as many independent ones.
+        p_worth: PValue,
     },
     /// Samples drift over the blocks.
     Drift {
@@ -91,6 +143,12 @@ impl Caveat {
         match self {
             Self::NotNormal { .. } => "not-normal",
             Self::Outliers { .. } => "outliers",
+            Self::FarFromMedian { .. } => "far-from-median",
+            Self::Modes { .. } => "modes",
+            Self::UnequalSpread { .. } => "unequal-spread",
+            Self::NotSteady { .. } => "not-steady",
+            Self::CoarseClock { .. } => "coarse-clock",
+            Self::Worth { .. } => "worth",
             Self::Autocorrelated { .. } => "autocorrelated",
             Self::Drift { .. } => "drift",
             Self::Sequential => "sequential",
@@ -106,6 +164,12 @@ impl Caveat {
         match self {
             Self::NotNormal { place, .. }
             | Self::Outliers { place, .. }
+            | Self::FarFromMedian { place, .. }
+            | Self::Modes { place, .. }
+            | Self::UnequalSpread { place, .. }
+            | Self::NotSteady { place, .. }
+            | Self::CoarseClock { place, .. }
+            | Self::Worth { place, .. }
             | Self::Autocorrelated { place, .. }
             | Self::Drift { place, .. } => Some(place),
             Self::Sequential
@@ -117,144 +181,74 @@ impl Caveat {
     }
 }
 
-impl fmt::Display for Caveat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Caveat {
+    /// What was found, without its place.
+    pub fn detail(&self) -> String {
         match self {
-            Self::NotNormal { place, p } => {
-                write!(f, "{place}: not normal (Shapiro-Wilk p = {})", minus(p.to_string()))
-            }
-            Self::Outliers { place, severe, n } => {
-                write!(
-                    f,
-                    "{place}: {severe} of {n} samples {} far out (Tukey, 3 IQR); none is dropped",
-                    if *severe == 1 { "lies" } else { "lie" }
-                )
-            }
-            Self::Autocorrelated { place, lag1, p } => {
-                write!(
-                    f,
-                    "{place}: not independent from block to block (lag 1: {}, Ljung-Box p = {})",
-                    minus(format!("{lag1:.2}")),
-                    minus(p.to_string())
-                )
-            }
-            Self::Drift { place, change, p } => {
-                write!(
-                    f,
-                    "{place}: drifts by {} % over the blocks (Mann-Kendall p = {})",
-                    minus(format!("{:+.1}", change * 100.0)),
-                    minus(p.to_string())
-                )
-            }
+            Self::NotNormal { p, .. } => format!("not normal (Shapiro-Wilk p = {})", minus(p.to_string())),
+            Self::Outliers { severe, n, .. } => format!(
+                "{severe} of {n} samples {} far out (Tukey, 3 IQR); none is dropped",
+                if *severe == 1 { "lies" } else { "lie" }
+            ),
+            Self::FarFromMedian { far, n, .. } => format!(
+                "{far} of {n} samples {} far from the median, which half of them equal; none is dropped",
+                if *far == 1 { "lies" } else { "lie" }
+            ),
+            Self::Modes { p, .. } => format!("more than one mode (dip test, p = {})", minus(p.to_string())),
+            Self::UnequalSpread { control, ratio, limits: [low, high], .. } => format!(
+                "{} than arm `{control}`: ratio of the deviations {} [{}, {}]",
+                if *ratio > 1.0 { "noisier" } else { "less noisy" },
+                significant(*ratio, 3),
+                significant(*low, 3),
+                significant(*high, 3)
+            ),
+            Self::NotSteady { class, .. } => match class {
+                Steadiness::WarmingUp => "still warming up after the warm-ups".to_owned(),
+                Steadiness::SlowingDown => "slows down to a worse level".to_owned(),
+                Steadiness::NoSteadyState => "does not settle".to_owned(),
+                Steadiness::Flat => "steady".to_owned(),
+            },
+            Self::CoarseClock { quanta, tied, .. } => format!(
+                "a coarse clock: {}{:.0} % of the samples are tied",
+                quanta.map_or_else(String::new, |it| format!("{} steps in a sample, ", significant(it, 3))),
+                tied * 100.0
+            ),
+            Self::Autocorrelated { lag1, worth, p, .. } => format!(
+                "not independent from block to block (lag 1: {}, worth {worth:.0} independent samples, Ljung-Box p = {})",
+                minus(format!("{lag1:.2}")),
+                minus(p.to_string())
+            ),
+            Self::Worth { control, n: [treatment, other], p, p_worth, .. } => format!(
+                "counted as the {treatment:.0} and {other:.0} independent samples that they are worth, Welch's p against \
+                 arm `{control}` is {} instead of {}",
+                minus(p_worth.to_string()),
+                minus(p.to_string())
+            ),
+            Self::Drift { change, p, .. } => format!(
+                "drifts by {} % over the blocks (Mann-Kendall p = {})",
+                minus(format!("{:+.1}", change * 100.0)),
+                minus(p.to_string())
+            ),
             Self::Sequential => {
-                f.write_str("the arms were measured one after the other: drift looks like an effect")
+                "the arms were measured one after the other: drift looks like an effect".to_owned()
             }
             Self::Uncorrected { family } => {
-                write!(f, "{family} tests of hypotheses are made without correction")
+                format!("{family} tests of hypotheses are made without correction")
             }
             Self::BusyHost { load, cores } => {
-                write!(f, "the host was busy when the run began: load {load:.1} on {cores} cores")
+                format!("the host was busy when the run began: load {load:.1} on {cores} cores")
             }
-            Self::Dirty => f.write_str("the work tree differed from its commit"),
-            Self::Resumed => f.write_str("the run was interrupted and resumed"),
+            Self::Dirty => "the work tree differed from its commit".to_owned(),
+            Self::Resumed => "the run was interrupted and resumed".to_owned(),
         }
     }
 }
 
-/// Caveats of the run as a whole, then of the samples that hypotheses and guards rest on.
-pub(super) fn caveats(prereg: &Prereg, run: &RunData, samples: &Samples) -> Vec<Caveat> {
-    let mut caveats = of_run(prereg, run);
-    for place in places(prereg) {
-        let Ok(sample) = Sample::new(samples.values(&place.metric, &place.cell, &place.arm)) else {
-            continue;
-        };
-        caveats.extend(of_sample(&place, &sample));
-    }
-    caveats
-}
-
-fn of_run(prereg: &Prereg, run: &RunData) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    if prereg.design.order == Order::Sequential {
-        caveats.push(Caveat::Sequential);
-    }
-    let cells = prereg.cells();
-    let tested = |it: &Hypothesis| cells.iter().filter(|cell| cell.matches(&it.condition)).count();
-    let family = prereg.hypotheses.iter().map(tested).sum();
-    if prereg.decision.correction == Correction::None && family > 1 {
-        caveats.push(Caveat::Uncorrected { family });
-    }
-    let number = |key: &str| run.run.environment.get(key).and_then(serde_json::Value::as_f64);
-    if let (Some(load), Some(cores)) = (number("load"), number("cores"))
-        && load > cores
-    {
-        // A number of processors.
-        caveats.push(Caveat::BusyHost { load, cores: cores as u64 });
-    }
-    if run.run.git.dirty {
-        caveats.push(Caveat::Dirty);
-    }
-    if run.events.iter().any(|it| it.state == RunState::Resumed) {
-        caveats.push(Caveat::Resumed);
-    }
-    caveats
-}
-
-fn of_sample(place: &Place, sample: &Sample) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    let place = || place.clone();
-    if let Ok(test) = shapiro_wilk(sample)
-        && test.p.value() < LEVEL
-    {
-        caveats.push(Caveat::NotNormal { place: place(), p: test.p });
-    }
-    let outliers = tukey_outliers(sample);
-    let severe = outliers.low_severe.len() + outliers.high_severe.len();
-    if severe > 0 {
-        caveats.push(Caveat::Outliers { place: place(), severe, n: sample.len() });
-    }
-    if let Ok(correlation) = Autocorrelation::of(sample)
-        && let Ok(test) = correlation.ljung_box(correlation.usual_lags())
-        && test.p.value() < LEVEL
-    {
-        caveats.push(Caveat::Autocorrelated { place: place(), lag1: correlation.at(1), p: test.p });
-    }
-    // Below 8 samples, the test has no power.
-    if sample.len() >= 8
-        && let Ok(trend) = trend(sample, 0.95)
-        && trend.p.value() < LEVEL
-    {
-        let span = trend.slope * (sample.len() - 1) as f64;
-        let median = crate::stats::median(sample);
-        let change = if median == 0.0 { 0.0 } else { span / median.abs() };
-        caveats.push(Caveat::Drift { place: place(), change, p: trend.p });
-    }
-    caveats
-}
-
-/// The samples that hypotheses and guards rest on, in the order of the registration.
-fn places(prereg: &Prereg) -> Vec<Place> {
-    let rules = prereg.hypotheses.iter().map(|it| (&it.metric, &it.condition, &it.contrast));
-    let rules = rules.chain(prereg.guards.iter().map(|it| (&it.metric, &it.condition, &it.contrast)));
-    let mut wanted = BTreeSet::new();
-    for (metric, condition, contrast) in rules {
-        for cell in prereg.cells().iter().filter(|it| it.matches(condition)) {
-            for arm in [&contrast.treatment, &contrast.control] {
-                wanted.insert((metric.clone(), cell.to_string(), arm.clone()));
-            }
+impl fmt::Display for Caveat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = self.place() {
+            write!(f, "{place}: ")?;
         }
+        f.write_str(&self.detail())
     }
-    let mut places = Vec::new();
-    for metric in &prereg.metrics {
-        for cell in prereg.cells() {
-            for arm in prereg.arms.iter().filter(|it| it.role != Role::Null) {
-                let place =
-                    Place { metric: metric.name.clone(), cell: cell.to_string(), arm: arm.name.clone() };
-                if wanted.contains(&(place.metric.clone(), place.cell.clone(), place.arm.clone())) {
-                    places.push(place);
-                }
-            }
-        }
-    }
-    places
 }

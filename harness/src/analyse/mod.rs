@@ -2,6 +2,7 @@
 //! that belong to them. Pure: from a registration and a stored run, without clock and locale.
 
 mod caveat;
+mod checks;
 mod comparison;
 mod gap;
 mod pair;
@@ -9,6 +10,7 @@ mod samples;
 mod summary;
 
 pub use caveat::{Caveat, Place};
+pub(crate) use checks::is_coarse;
 pub use comparison::{Comparison, Gain, Statistics, Undefined};
 pub use gap::Gap;
 pub use pair::Pair;
@@ -58,12 +60,7 @@ pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
         }
         comparisons
     };
-    let caveats = caveat::caveats(prereg, run, &samples);
-    Analysis {
-        comparisons: of_role(Role::Treatment),
-        sham: of_role(Role::Sham),
-        gaps: gap::gaps(prereg, &samples),
-        arms,
-        caveats,
-    }
+    let comparisons = of_role(Role::Treatment);
+    let caveats = checks::caveats(prereg, run, &samples, &comparisons);
+    Analysis { comparisons, sham: of_role(Role::Sham), gaps: gap::gaps(prereg, &samples), arms, caveats }
 }

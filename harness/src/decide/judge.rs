@@ -1,4 +1,5 @@
 use super::claim::{self, Facts};
+use super::clock;
 use super::method::{Method, Tested, counted, method, test};
 use super::power::{Outlook, Question, outlook};
 use super::resampled;
@@ -162,7 +163,15 @@ fn finish(
     let facts = Facts { prereg, rule, comparison, method, gain: &gain, p: &p_adjusted, interval_alpha };
     let robustness = (rule.kind == Kind::Hypothesis).then(|| Robustness::of(prereg, rule, comparison));
     let required = prereg.decision.agreement == Agreement::Require;
-    let (finding, reason, sample_more) = match (claim::judge(&facts), &robustness) {
+    let objection = || clock::objection(rule, comparison, counted, gain.as_ref().ok()?);
+    let found = match claim::judge(&facts) {
+        (Finding::Supported, reason, _) => match objection() {
+            Some(reason) => (Finding::Undecided, reason, false),
+            None => (Finding::Supported, reason, false),
+        },
+        found => found,
+    };
+    let (finding, reason, sample_more) = match (found, &robustness) {
         // The panel can only take support away.
         ((Finding::Supported, ..), Some(it)) if required && !it.is_full() => {
             (Finding::Undecided, it.disagreement(), false)

@@ -30,6 +30,12 @@
 //! The bootstrap is undefined below 10 samples of an arm. "Non-inferior" and "equivalent", and so every guard, are tested
 //! by Welch's t against the margin, whatever test is registered.
 //!
+//! No caveat drops a sample, and none supports or refutes anything. What is not normal, far out, of several modes, of unequal
+//! spread, dependent, drifting or not steady is reported, beside Welch's p of as many independent samples as dependent ones
+//! are worth. Only a coarse clock counts: where a time has fewer than 100 steps of the clock in a typical sample, or more
+//! than half of the samples of an arm are tied, a hypothesis or guard that is supported becomes undecided if moving
+//! its interval by one step toward the limit would reach it.
+//!
 //! Every hypothesis is also put to a panel of methods with other assumptions ([`crate::stats::panel`]), each of them asked
 //! for a difference at the registered alpha, not for the margin and without correction. A method agrees with "superior"
 //! if it says better, with "non-inferior" if it does not say worse, with "equivalent" if it does not contradict the direction
@@ -38,6 +44,7 @@
 //! panel can take support away and never give it. It is computed when it is first asked for.
 
 mod claim;
+mod clock;
 mod criterion;
 mod decision;
 mod document;

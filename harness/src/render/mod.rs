@@ -1,6 +1,7 @@
 //! Ledgers, plots and tables, from what the store holds and nothing else: no clock, no locale. The same rows
 //! give the same bytes, for ever.
 
+mod caveats;
 mod experiment;
 mod figures;
 mod ledger;

@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
-use super::{robustness, tables};
+use super::{caveats, robustness, tables};
 use crate::prereg::{Hypothesis, Launch, Prereg};
 use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
@@ -35,7 +35,7 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
             }
             measurements(page, prereg, run, figures)?;
             analysis(page, prereg, run)?;
-            caveats(page, run)?;
+            caveats::write(page, run)?;
         }
     }
     design(page, prereg)?;
@@ -148,25 +148,6 @@ fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Resul
     writeln!(page, "<details><summary>Every metric and cell</summary>\n")?;
     writeln!(page, "{}", tables::comparisons(prereg, run))?;
     writeln!(page, "</details>\n")
-}
-
-fn caveats(page: &mut String, run: &RecordedRun) -> fmt::Result {
-    let sham = run.decision.sham.iter().filter(|it| !it.passed && !it.decisive);
-    let caveats: Vec<String> = run
-        .analysis
-        .caveats
-        .iter()
-        .map(ToString::to_string)
-        .chain(sham.map(|it| format!("sham: {it}")))
-        .collect();
-    writeln!(page, "### Caveats\n")?;
-    if caveats.is_empty() {
-        return writeln!(page, "No check found anything.\n");
-    }
-    for caveat in caveats {
-        writeln!(page, "- {}", prose(&caveat))?;
-    }
-    writeln!(page)
 }
 
 fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {

@@ -100,7 +100,7 @@ fn every_registered_test_keeps_its_rate() {
     let supported = |it: &Decision| it.verdict == Verdict::Accept;
     for test in ["paired-t", "wilcoxon", "bootstrap"] {
         let claims = format!("{H}[decision]\ntest = \"{test}\"\n");
-        let runs = if test == "bootstrap" { RUNS / 4 } else { RUNS };
+        let runs = if test == "bootstrap" { RUNS / 8 } else { RUNS };
         // The bootstrap of 20 samples errs a little more often than it says.
         let rate = if test == "bootstrap" { 0.035 } else { 0.025 };
         at_most(count(&claims, 20, runs, |rng| pair(rng, 100.0, 100.0, 20), supported), runs, rate);

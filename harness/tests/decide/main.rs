@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;
+mod caveats;
 mod error_rates;
 mod invalid;
 mod properties;

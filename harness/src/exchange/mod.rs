@@ -1,3 +1,4 @@
 //! Formats that experiments and runs travel in, one a file.
 
 pub mod evidence;
+pub mod samples;

@@ -1,0 +1,303 @@
+use super::Kind;
+use crate::analyse::{Comparison, Samples, Statistics, Undefined, analyse};
+use crate::prereg::{Contrast, Prereg};
+use crate::stats::{Design, Moments, StatsError, mann_whitney_smallest_p};
+use crate::store::RunData;
+use crate::vocab::{Cell, Claim, Correction, Margin, Order, Scalar, Test, Unit};
+use std::collections::BTreeMap;
+
+/// What the registered n of a hypothesis or guard can show in one cell, by the spread of a pilot.
+///
+/// Of one claim within its family: Bonferroni's share of alpha, which is what decides under Holm at first and what
+/// Benjamini and Hochberg never fall below. Welch's test stands for that of ranks, whose power differs little.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Whether it is claimed or guarded.
+    pub kind: Kind,
+    /// The hypothesis's id; the metric's name for a guard.
+    pub id: String,
+    /// The form of the claim.
+    pub claim: Claim,
+    /// The registered margin.
+    pub margin: Margin,
+    /// The error rate of this claim alone.
+    pub alpha: f64,
+    /// The registered samples of each arm.
+    pub n: usize,
+    /// The pilot's samples.
+    pub pilot: Comparison,
+    /// How much of the deviation is left in differences within blocks; `None` where there are no pairs.
+    pub paired_sd: Option<f64>,
+    /// Deviation of an unpaired difference of single samples, on the same scale: `paired_sd` below it is what blocks gain.
+    pub unpaired_sd: Option<f64>,
+    /// How far beyond the margin a true gain must lie to be shown with 80 % power by the registered n.
+    pub detectable: Result<f64, Undefined>,
+    /// The power against true gains: the pilot's own first, then the one that was asked about.
+    pub against: Vec<Result<Against, Undefined>>,
+}
+
+/// The prospects if the true gain is this one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Against {
+    /// The true gain, counted as the margin is.
+    pub gain: f64,
+    /// Whether it is the pilot's own.
+    pub observed: bool,
+    /// Whether the claim holds at this gain; if not, the rest is about its refutation.
+    pub holds: bool,
+    /// The chance that the registered n decides so.
+    pub power: f64,
+    /// Samples of each arm for 80 % and 95 % power; `None`: no feasible number.
+    pub needed: [Option<usize>; 2],
+    /// The same if the analysis were by differences within blocks; `None` without pairs.
+    pub needed_paired: Option<[Option<usize>; 2]>,
+}
+
+/// The two powers that are planned for.
+pub const POWERS: [f64; 2] = [0.8, 0.95];
+
+/// A hypothesis or guard, as both are planned.
+struct Asked<'a> {
+    kind: Kind,
+    id: &'a str,
+    metric: &'a str,
+    condition: &'a [(String, Scalar)],
+    contrast: &'a Contrast,
+    claim: Claim,
+    margin: Margin,
+}
+
+/// Plans every hypothesis and guard of `prereg` in every cell, from the samples of a run or pilot.
+///
+/// `gain` is another true gain to plan for, as a share of the control's mean. `blocked`: samples of a block belong
+/// together, so that pairs exist.
+pub fn plan_power(prereg: &Prereg, pilot: &RunData, gain: Option<f64>, blocked: bool) -> Vec<Planned> {
+    let analysis = analyse(prereg, pilot);
+    let samples = Samples::of(pilot);
+    let blocked = blocked && prereg.design.order != Order::Sequential;
+    let hypotheses = prereg.hypotheses.iter().map(|it| Asked {
+        kind: Kind::Hypothesis,
+        id: &it.id,
+        metric: &it.metric,
+        condition: &it.condition,
+        contrast: &it.contrast,
+        claim: it.claim,
+        margin: it.margin,
+    });
+    let guards = prereg.guards.iter().map(|it| Asked {
+        kind: Kind::Guard,
+        id: &it.metric,
+        metric: &it.metric,
+        condition: &it.condition,
+        contrast: &it.contrast,
+        claim: Claim::NonInferior,
+        margin: it.margin,
+    });
+    let cells = prereg.cells();
+    let places: Vec<(Asked<'_>, &Cell)> = hypotheses
+        .chain(guards)
+        .flat_map(|it| {
+            let Asked { kind, id, metric, condition, contrast, claim, margin } = it;
+            let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.matches(condition)).collect();
+            cells
+                .into_iter()
+                .map(move |cell| (Asked { kind, id, metric, condition, contrast, claim, margin }, cell))
+        })
+        .collect();
+    let family = places.iter().filter(|(it, _)| it.kind == Kind::Hypothesis).count();
+    let share = if prereg.decision.correction == Correction::None { 1.0 } else { family.max(1) as f64 };
+    places
+        .iter()
+        .filter_map(|(asked, cell)| {
+            let cell = cell.to_string();
+            let pilot = analysis.comparisons.iter().find(|it| {
+                it.metric == asked.metric
+                    && it.cell == cell
+                    && it.treatment == asked.contrast.treatment
+                    && it.control == asked.contrast.control
+            })?;
+            let divided = if asked.kind == Kind::Hypothesis { share } else { 1.0 };
+            let alpha = prereg.decision.alpha / divided;
+            let pairs = if blocked { pairs(&samples, pilot) } else { Vec::new() };
+            Some(plan(prereg, asked, pilot, alpha, gain, &pairs))
+        })
+        .collect()
+}
+
+/// Treatment and control of the blocks that have both.
+fn pairs(samples: &Samples, comparison: &Comparison) -> Vec<(f64, f64)> {
+    let Comparison { metric, cell, treatment, control, .. } = comparison;
+    let control: BTreeMap<u32, f64> = samples.blocks(metric, cell, control).collect();
+    let treatment = samples.blocks(metric, cell, treatment);
+    treatment.filter_map(|(block, value)| Some((value, *control.get(&block)?))).collect()
+}
+
+fn plan(
+    prereg: &Prereg,
+    asked: &Asked<'_>,
+    pilot: &Comparison,
+    alpha: f64,
+    gain: Option<f64>,
+    pairs: &[(f64, f64)],
+) -> Planned {
+    let n = prereg.design.samples as usize;
+    let question = Question { asked, pilot, alpha, n, test: prereg.decision.test, pairs };
+    let observed = pilot.gain(asked.margin, 0.5).map(|it| it.value);
+    let mut against = vec![observed.clone().and_then(|it| question.against(it, true))];
+    if let Some(share) = gain {
+        let counted = match (asked.margin, &pilot.statistics) {
+            (Margin::Absolute(_), Ok(it)) => Ok(share * it.control.mean().abs()),
+            (Margin::Absolute(_), Err(it)) => Err(it.clone()),
+            (Margin::Relative(_), _) => Ok(share),
+        };
+        against.push(counted.and_then(|it| question.against(it, false)));
+    }
+    let paired_sd = question
+        .limit(observed.clone().unwrap_or(1.0))
+        .ok()
+        .and_then(|it| it.paired.map(|it| it.sd_treatment));
+    let unpaired_sd = paired_sd.and_then(|_| {
+        let design = question.limit(observed.unwrap_or(1.0)).ok()?.design;
+        Some(design.sd_treatment.hypot(design.sd_control))
+    });
+    Planned {
+        kind: asked.kind,
+        id: asked.id.to_owned(),
+        claim: asked.claim,
+        margin: asked.margin,
+        alpha,
+        n,
+        pilot: pilot.clone(),
+        paired_sd,
+        unpaired_sd,
+        detectable: question.detectable(),
+        against,
+    }
+}
+
+struct Question<'a> {
+    asked: &'a Asked<'a>,
+    pilot: &'a Comparison,
+    alpha: f64,
+    n: usize,
+    test: Test,
+    pairs: &'a [(f64, f64)],
+}
+
+/// One limit of a claim, as a test of a mean difference.
+struct LimitOf {
+    threshold: f64,
+    /// What a gain is multiplied by to be in the metric's unit.
+    scale: f64,
+    design: Design,
+    /// The design of the differences within pairs: one arm that varies.
+    paired: Option<Design>,
+}
+
+impl Question<'_> {
+    fn statistics(&self) -> Result<&Statistics, Undefined> {
+        self.pilot.statistics.as_ref().map_err(Clone::clone)
+    }
+
+    /// The limit that a true gain has to be told from; of "no difference", the nearer one.
+    fn limit(&self, gain: f64) -> Result<LimitOf, Undefined> {
+        let margin = self.asked.margin.value();
+        self.limit_at(match self.asked.claim {
+            Claim::Superior => margin,
+            Claim::NonInferior => -margin,
+            Claim::Equivalent => margin.copysign(gain),
+        })
+    }
+
+    fn limit_at(&self, threshold: f64) -> Result<LimitOf, Undefined> {
+        let statistics = self.statistics()?;
+        let mean = statistics.control.mean();
+        let (scale, factor) = match self.asked.margin {
+            Margin::Relative(_) if mean == 0.0 => return Err(StatsError::ZeroBaseline.into()),
+            // A relative limit is a multiple of the control's mean, and so is the control's part of the error.
+            Margin::Relative(_) => (mean.abs(), 1.0 + self.pilot.better.gain(threshold) * mean.signum()),
+            Margin::Absolute(_) => (1.0, 1.0),
+        };
+        // Of an interval with two sides, one decides.
+        let alpha = if self.asked.claim == Claim::Superior { 0.5 * self.alpha } else { self.alpha };
+        let design = |sd_treatment, sd_control| Design { sd_treatment, sd_control, alpha, two_sided: false };
+        let differences: Vec<f64> = self.pairs.iter().map(|(t, c)| t - factor * c).collect();
+        let paired = crate::stats::Sample::new(differences).and_then(|it| Moments::of(&it));
+        Ok(LimitOf {
+            threshold,
+            scale,
+            design: design(statistics.treatment.sd(), statistics.control.sd() * factor.abs()),
+            paired: paired.ok().filter(|it| it.sd() > 0.0).map(|it| design(it.sd(), 0.0)),
+        })
+    }
+
+    fn against(&self, gain: f64, observed: bool) -> Result<Against, Undefined> {
+        let limit = self.limit(gain)?;
+        let margin = self.asked.margin.value();
+        let equivalent = self.asked.claim == Claim::Equivalent;
+        let holds = if equivalent { gain.abs() < margin } else { gain > limit.threshold };
+        let distance = (gain - limit.threshold) * limit.scale;
+        // Both of two one-sided tests must succeed to show that there is no difference; one, that there is.
+        let both = equivalent && holds;
+        let mut power = limit.design.power(distance, self.n, self.n)?.power;
+        if both {
+            let other = self.limit_at(-limit.threshold)?;
+            let far = (gain - other.threshold) * other.scale;
+            power = (power + other.design.power(far, self.n, self.n)?.power - 1.0).max(0.0);
+        }
+        let least = self.least();
+        let needed = |design: &Design| {
+            POWERS.map(|power| {
+                let power = if both { 0.5 * (1.0 + power) } else { power };
+                design.needed_n(distance, power).ok().map(|it| it.max(least))
+            })
+        };
+        let needed_paired = limit.paired.as_ref().map(needed);
+        let power = if self.n < least { 0.0 } else { power };
+        Ok(Against { gain, observed, holds, power, needed: needed(&limit.design), needed_paired })
+    }
+
+    fn detectable(&self) -> Result<f64, Undefined> {
+        let limit = self.limit(1.0)?;
+        let power = if self.asked.claim == Claim::Equivalent { 0.5 * (1.0 + POWERS[0]) } else { POWERS[0] };
+        if self.n < self.least() {
+            return Err(Undefined(format!("a test of ranks needs {} samples of each arm", self.least())));
+        }
+        Ok(limit.design.detectable(power, self.n, self.n)? / limit.scale)
+    }
+
+    /// Fewer samples than this decide nothing: as many as the exact test of ranks needs, where it is registered.
+    fn least(&self) -> usize {
+        let ranks = self.asked.claim == Claim::Superior && self.test == Test::MannWhitney;
+        let possible =
+            |n: &usize| !ranks || mann_whitney_smallest_p(*n, *n).is_ok_and(|it| it.value() < self.alpha);
+        (2..10_000).find(possible).unwrap_or(2)
+    }
+}
+
+impl Planned {
+    /// The unit of the gain: `%` of a relative margin, or that of the metric.
+    pub fn unit(&self) -> &'static str {
+        match self.margin {
+            Margin::Relative(_) => "%",
+            Margin::Absolute(_) => Unit::name(self.pilot.unit),
+        }
+    }
+
+    /// A gain in [`Planned::unit`].
+    pub fn shown(&self, gain: f64) -> f64 {
+        match self.margin {
+            Margin::Relative(_) => gain * 100.0,
+            Margin::Absolute(_) => gain,
+        }
+    }
+
+    /// The registered limit that a gain has to be told from, as a gain.
+    pub fn threshold(&self) -> f64 {
+        match self.claim {
+            Claim::Superior => self.margin.value(),
+            Claim::NonInferior => -self.margin.value(),
+            Claim::Equivalent => 0.0,
+        }
+    }
+}

@@ -65,6 +65,11 @@ fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
+/// A number that is one.
+fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|it: &f64| it.is_finite()).ok_or_else(|| "expected a number".to_owned())
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     #[default]
@@ -96,6 +101,8 @@ pub(super) enum Command {
     Show(Show),
     /// Write ledgers and plots anew from the store
     Render(Render),
+    /// Tell the power of an experiment's n, and the n that it needs, from a run or a pilot
+    Power(Power),
     /// Recompute the claims of a published table from its own numbers
     Audit(Audit),
     /// Look into the store, which is a Postgres database
@@ -165,6 +172,24 @@ pub(super) struct Render {
     /// Write nothing; fail if a file is not what it would become
     #[arg(long, env = "HARNESS_CHECK", value_parser = switch)]
     pub(super) check: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Power {
+    /// The experiment: the name of its file in `experiments`, without `.toml`
+    pub(super) experiment: String,
+
+    /// Plan with the spread of this run [default: the newest complete one of the experiment]
+    #[arg(long, value_name = "RUN", conflicts_with = "pilot", env = "HARNESS_FROM")]
+    pub(super) from: Option<uuid::Uuid>,
+
+    /// Plan with the spread of a file: CSV with a column `arm` and one for each metric, or JSON
+    #[arg(long, value_name = "FILE", env = "HARNESS_PILOT")]
+    pub(super) pilot: Option<PathBuf>,
+
+    /// Also plan for this true gain, in percent of the control's mean
+    #[arg(long, value_name = "PCT", env = "HARNESS_GAIN", allow_negative_numbers = true, value_parser = finite)]
+    pub(super) gain: Option<f64>,
 }
 
 #[derive(Debug, clap::Args)]

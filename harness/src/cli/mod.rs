@@ -10,6 +10,7 @@ mod db;
 mod failure;
 mod list;
 mod lock;
+mod power;
 mod progress;
 mod project;
 mod register;
@@ -53,9 +54,11 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    // It needs no project, and its file may lie anywhere.
-    if let Command::Audit(it) = &args.command {
-        return audit::run(it, &args.global, ui);
+    // Their files may lie anywhere, also where no project is.
+    match &args.command {
+        Command::Audit(it) => return audit::run(it, &args.global, ui),
+        Command::Power(it) => return power::run(it, &args.global, ui),
+        _ => {}
     }
     let project = Project::find(args.global.project.as_deref())?;
     match &args.command {
@@ -66,6 +69,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Show(it) => show::run(it, &args.global, &project, ui),
         Command::Render(it) => render::run(it, &args.global, &project, ui),
         Command::Audit(it) => audit::run(it, &args.global, ui),
+        Command::Power(it) => power::run(it, &args.global, ui),
         Command::Db(it) => db::run(it, &args.global, &project, ui),
     }
 }

@@ -9,6 +9,7 @@
 mod databases;
 mod inputs;
 mod interruptions;
+mod power;
 mod queries;
 mod runs;
 mod support;

@@ -122,7 +122,12 @@ impl Comparison {
 }
 
 impl Statistics {
-    fn of(treatment: &Sample, control: &Sample) -> Result<Self, StatsError> {
+    /// The numbers of two samples.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::TooFew`] below two observations in an arm.
+    pub fn of(treatment: &Sample, control: &Sample) -> Result<Self, StatsError> {
         let (t, c) = (Moments::of(treatment)?, Moments::of(control)?);
         Ok(Self {
             treatment: t,

@@ -103,6 +103,8 @@ pub(super) enum Command {
     Render(Render),
     /// Tell the power of an experiment's n, and the n that it needs, from a run or a pilot
     Power(Power),
+    /// Compare two runs, arms or files of samples; exploratory, without a verdict
+    Compare(Compare),
     /// Recompute the claims of a published table from its own numbers
     Audit(Audit),
     /// Look into the store, which is a Postgres database
@@ -190,6 +192,42 @@ pub(super) struct Power {
     /// Also plan for this true gain, in percent of the control's mean
     #[arg(long, value_name = "PCT", env = "HARNESS_GAIN", allow_negative_numbers = true, value_parser = finite)]
     pub(super) gain: Option<f64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Compare {
+    /// What is compared with: a run's id, an experiment (its deciding run) or a file; `:ARM` picks an arm
+    #[arg(value_name = "A")]
+    pub(super) baseline: String,
+
+    /// What is compared, in the same words
+    #[arg(value_name = "B")]
+    pub(super) candidate: String,
+
+    /// The unit of numbers in files that name none
+    #[arg(long, value_name = "UNIT", env = "HARNESS_UNIT", value_parser = crate::vocab::Unit::parse)]
+    pub(super) unit: Option<crate::vocab::Unit>,
+
+    /// Which way the metrics of files improve [default: higher for rates, else lower]
+    #[arg(long, value_enum, env = "HARNESS_BETTER")]
+    pub(super) better: Option<Better>,
+
+    /// The decimal sign in CSV and plain files
+    #[arg(long, value_enum, default_value_t, env = "HARNESS_DECIMAL")]
+    pub(super) decimal: Sign,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Better {
+    Lower,
+    Higher,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sign {
+    #[default]
+    Point,
+    Comma,
 }
 
 #[derive(Debug, clap::Args)]

@@ -6,6 +6,7 @@ mod args;
 mod audit;
 mod begun;
 mod check;
+mod compare;
 mod db;
 mod failure;
 mod list;
@@ -57,6 +58,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     // Their files may lie anywhere, also where no project is.
     match &args.command {
         Command::Audit(it) => return audit::run(it, &args.global, ui),
+        Command::Compare(it) => return compare::run(it, &args.global, ui),
         Command::Power(it) => return power::run(it, &args.global, ui),
         _ => {}
     }
@@ -69,6 +71,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Show(it) => show::run(it, &args.global, &project, ui),
         Command::Render(it) => render::run(it, &args.global, &project, ui),
         Command::Audit(it) => audit::run(it, &args.global, ui),
+        Command::Compare(it) => compare::run(it, &args.global, ui),
         Command::Power(it) => power::run(it, &args.global, ui),
         Command::Db(it) => db::run(it, &args.global, &project, ui),
     }

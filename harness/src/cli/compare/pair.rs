@@ -139,6 +139,8 @@ fn pair(
         cell: of_a.cell.clone(),
         treatment: of_b.arm.clone(),
         control: of_a.arm.clone(),
+        // The panel was asked above.
+        samples: None,
         statistics,
     };
     Ok(Pair {

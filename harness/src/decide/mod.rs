@@ -36,7 +36,7 @@
 //! than half of the samples of an arm are tied, a hypothesis or guard that is supported becomes undecided if moving
 //! its interval by one step toward the limit would reach it.
 //!
-//! Every hypothesis is also put to a panel of methods with other assumptions ([`crate::stats::panel`]), each of them asked
+//! Every hypothesis is also put to a panel of methods with other assumptions ([`mod@crate::stats::panel`]), each of them asked
 //! for a difference at the registered alpha, not for the margin and without correction. A method agrees with "superior"
 //! if it says better, with "non-inferior" if it does not say worse, with "equivalent" if it does not contradict the direction
 //! of the means. Methods without an answer do not count. With `agreement = "report"` the panel is shown; with

@@ -100,7 +100,7 @@ fn every_registered_test_keeps_its_rate() {
     let supported = |it: &Decision| it.verdict == Verdict::Accept;
     for test in ["paired-t", "wilcoxon", "bootstrap"] {
         let claims = format!("{H}[decision]\ntest = \"{test}\"\n");
-        let runs = if test == "bootstrap" { RUNS / 8 } else { RUNS };
+        let runs = if test == "bootstrap" { RUNS / 8 } else { RUNS / 2 };
         // The bootstrap of 20 samples errs a little more often than it says.
         let rate = if test == "bootstrap" { 0.035 } else { 0.025 };
         at_most(count(&claims, 20, runs, |rng| pair(rng, 100.0, 100.0, 20), supported), runs, rate);
@@ -112,7 +112,7 @@ fn a_panel_that_must_agree_errs_no_more() {
     let claims = format!("{H}[decision]\nagreement = \"require\"\n");
     let (free, bound) = (prereg(&registration(12, H)), prereg(&registration(12, &claims)));
     let (mut without, mut with) = (0.0, 0.0);
-    for seed in 0..RUNS / 2 {
+    for seed in 0..RUNS / 4 {
         let sets = pair(&mut Rng::new(seed), 100.0, 100.0, 12);
         let [of, than] = [&bound, &free].map(|it| decided(it, &sets).hypotheses[0].finding);
         // Whatever the panel changes, it changes to undecided.
@@ -121,7 +121,7 @@ fn a_panel_that_must_agree_errs_no_more() {
         without += f64::from(u8::from(than == Finding::Supported));
     }
     assert!(0.0 < with && with <= without, "{with} {without}");
-    at_most(with, RUNS / 2, 0.025);
+    at_most(with, RUNS / 4, 0.025);
 }
 
 #[test]

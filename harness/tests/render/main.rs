@@ -104,6 +104,8 @@ fn everything_a_reviewer_asks_for_is_there() {
         "✗&nbsp;fail",
         "?&nbsp;open",
         "no, exploratory",
+        "**10 of 10 methods agree** with",
+        "- `open_time`: arm `lazy` at terms=1000: less noisy than arm `eager`",
     ] {
         assert!(page.contains(text), "{text}");
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 pub(super) fn show(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun, part: &str) -> Result<(), Failure> {
     let decision = &run.decision;
     let mut criteria = Table::new(["criterion", "threshold", "result", "finding"]);
-    for it in &decision.criteria {
+    for it in decision.table(prereg) {
         criteria.row([json!(it.name), json!(it.threshold), json!(it.result), json!(mark(it.finding))]);
     }
     match ui.format {

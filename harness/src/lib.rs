@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `vocab` and `stats` import nothing of the crate, and each module imports only what stands before it. A
-//! worker crate needs only the feature `worker`: [`worker::main`] and a [`worker::System`].
+//! worker crate needs only the feature `worker`: `worker::main` and a `worker::System`.
 
 #[cfg(feature = "worker")]
 pub mod vocab;

@@ -29,6 +29,7 @@ const UNITS: &[(&str, UnitKind, f64)] = &[
     ("µs", UnitKind::Time, 1e3),
     ("ms", UnitKind::Time, 1e6),
     ("s", UnitKind::Time, 1e9),
+    ("min", UnitKind::Time, 60e9),
     ("B", UnitKind::Bytes, 1.0),
     ("KiB", UnitKind::Bytes, 1024.0),
     ("MiB", UnitKind::Bytes, 1_048_576.0),
@@ -37,6 +38,8 @@ const UNITS: &[(&str, UnitKind, f64)] = &[
     ("MB", UnitKind::Bytes, 1e6),
     ("GB", UnitKind::Bytes, 1e9),
     ("op/s", UnitKind::Rate, 1.0),
+    // Before what is the same: numbers read best in the other one.
+    ("op/ms", UnitKind::Rate, 1e3),
     ("kop/s", UnitKind::Rate, 1e3),
     ("Mop/s", UnitKind::Rate, 1e6),
     ("Gop/s", UnitKind::Rate, 1e9),
@@ -51,6 +54,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("sec", "s"),
     ("bytes", "B"),
     ("ops/s", "op/s"),
+    ("ops/ms", "op/ms"),
     ("Mops/s", "Mop/s"),
     ("kops/s", "kop/s"),
     ("Gops/s", "Gop/s"),
@@ -115,6 +119,8 @@ impl Unit {
             .filter(|(name, kind, _)| {
                 *kind == self.kind
                     && *name != "%"
+                    // Sixty of something do not go well with decimals.
+                    && (*name != "min" || self.name == "min")
                     && (*kind != UnitKind::Bytes || *name == "B" || name.contains('i') == binary)
             })
             .rfind(|(.., scale)| base >= *scale)
@@ -169,5 +175,10 @@ mod tests {
         assert_eq!(mib.show(0.25), "256.0 KiB");
         assert_eq!(mib.show(1467.0), "1.433 GiB");
         assert_eq!(Unit::parse("MB").unwrap().show(0.25), "250.0 kB");
+        assert_eq!(ms.show(90_000.0), "90.00 s");
+        let minutes = Unit::parse("min").unwrap();
+        assert_eq!([minutes.show(2.5), minutes.show(0.5)], ["2.500 min", "30.00 s"]);
+        let rate = Unit::parse("ops/ms").unwrap();
+        assert_eq!([rate.show(2.5), rate.show(2500.0)], ["2.500 kop/s", "2.500 Mop/s"]);
     }
 }

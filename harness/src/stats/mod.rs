@@ -20,11 +20,11 @@
 //! | question | functions |
 //! |---|---|
 //! | what is in one sample | [`Summary`], [`mean_interval`], [`quantile_interval`], [`harrell_davis`] |
-//! | by how much do two means differ | [`welch`], [`yuen`], [`ratio`], [`geometric_ratio`]; in pairs [`paired_t`] |
+//! | by how much do two means differ | [`welch`], [`yuen`], [`ratio`], [`geometric_ratio`]; in pairs [`paired_t`], [`paired_ratio()`] |
 //! | is one arm noisier | [`spread_ratio`] |
 //! | is the difference within a margin | [`equivalence_absolute`], [`equivalence_relative`], [`Welch::against`] |
 //! | how large is it against the noise | [`effect_size`], [`cliffs_delta`] |
-//! | do ranks agree | [`mann_whitney`], [`brunner_munzel`], [`hodges_lehmann`]; in pairs [`signed_rank`], [`sign_test`] |
+//! | do ranks agree | [`mann_whitney`], [`brunner_munzel`], [`hodges_lehmann`]; in pairs [`signed_rank`], [`sign_test`], [`walsh_ratio`] |
 //! | does resampling agree | [`permutation`], [`bootstrap()`], [`quantile_difference`] |
 //! | do methods with other assumptions agree | [`panel()`] |
 //! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`] |
@@ -110,6 +110,7 @@ mod factorial;
 mod meta;
 mod multiplicity;
 mod paired;
+mod paired_ratio;
 pub mod panel;
 mod signed_rank;
 mod stratified;
@@ -121,7 +122,7 @@ mod properties;
 
 pub use additivity::{Additivity, additivity};
 pub use anderson_darling::{AndersonDarling, anderson_darling};
-pub use autocorrelation::{Autocorrelation, EffectiveSize, LjungBox};
+pub use autocorrelation::{Autocorrelation, EffectiveSize, FirstOrder, LjungBox};
 pub use bootstrap::{BcaInterval, Bootstrap, Estimand, bootstrap, bootstrap_by, bootstrap_relative_change};
 pub use brunner_munzel::{BrunnerMunzel, brunner_munzel};
 pub use change_points::{ChangePoints, Pettitt, change_points, pettitt};
@@ -152,6 +153,7 @@ pub use multiplicity::Correction;
 pub use outliers::{MadOutliers, Scale, TukeyOutliers, mad_outliers, tukey_outliers};
 pub use p_value::{PValue, Tail, Tails};
 pub use paired::{Paired, paired_t, paired_t_of_ratios};
+pub use paired_ratio::{PairedRatio, WalshRatio, paired_ratio, walsh_ratio};
 pub use panel::{Panel, PanelAnswer, PanelOptions, Says, panel};
 pub use permutation::{
     Labelings, Permutation, PermutationStatistic, monte_carlo_p, permutation, permutation_paired,

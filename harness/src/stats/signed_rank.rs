@@ -1,6 +1,6 @@
 //! Pairs by ranks and by signs.
 
-use super::dist::{Probability, normal_sf};
+use super::dist::{Probability, normal_isf, normal_sf};
 use super::interval::alpha_of;
 use super::mann_whitney::RankMethod;
 use super::moments::Sum;
@@ -173,6 +173,31 @@ fn at_least_half(k: usize, rest: usize) -> Result<Probability, StatsError> {
     if k == 0 { Ok(Probability::ONE) } else { super::dist::incomplete_beta(0.5, k as f64, rest as f64 + 1.0) }
 }
 
+/// The rank, from 1, of the lower limit among the means of any two of `n` differences such that the signed-rank test rejects
+/// what lies below it with a chance of at most `half`, and that chance; the first mean where there is no such rank.
+fn lower_rank(n: usize, half: f64) -> (u64, f64) {
+    let ranks: Vec<u64> = (1..=n as u64).collect();
+    let shares = distribution(&ranks);
+    let (mut below, mut rank) = (0.0, 0);
+    while below + shares[rank] < half {
+        below += shares[rank];
+        rank += 1;
+    }
+    if rank == 0 { (1, shares[0]) } else { (rank as u64, below) }
+}
+
+/// The rank of the lower limit that belongs to the test as it is made automatically: exact up to 60 pairs, as if without ties.
+pub(super) fn usual_rank(n: usize, half: f64) -> Result<u64, StatsError> {
+    if n <= EXACT_PAIRS {
+        return Ok(lower_rank(n, half).0);
+    }
+    let n = n as f64;
+    let sigma = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+    // The smallest rank sum that is not rejected, with the continuity correction of the test.
+    let smallest = 0.25 * n * (n + 1.0) - 0.5 - normal_isf(half)? * sigma;
+    Ok(smallest.ceil().max(1.0) as u64)
+}
+
 /// The center of the differences within pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pseudomedian {
@@ -208,6 +233,23 @@ pub fn pseudomedian(treatment: &Sample, control: &Sample) -> Result<Pseudomedian
 }
 
 impl Pseudomedian {
+    /// Returns the confidence interval that belongs to the signed-rank test as it is made automatically: of as many pairs
+    /// without ties up to 60 pairs, by the normal distribution of the rank sum beyond. O(n log n).
+    ///
+    /// So few pairs that no interval has the level make the whole range of the differences.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::InvalidLevel`] unless `0 < level < 1`.
+    pub fn usual_interval(&self, level: f64) -> Result<Interval, StatsError> {
+        let half = 0.5 * alpha_of(level)?;
+        let n = self.differences.len();
+        let rank = usual_rank(n, half)?;
+        let pairs = (n as u64) * (n as u64 + 1) / 2;
+        let limit = |rank| kth_mean(&self.differences, rank);
+        Ok(Interval { lower: limit(rank), upper: limit(pairs + 1 - rank), level })
+    }
+
     /// Returns the confidence interval that belongs to the exact signed-rank test (Bauer 1972); `None` with ties, equal
     /// pairs or more than 1,000 pairs, for which that test does not exist here.
     ///
@@ -220,17 +262,8 @@ impl Pseudomedian {
         if !self.plain || n > FEASIBLE_PAIRS {
             return Ok(None);
         }
-        let ranks: Vec<u64> = (1..=n as u64).collect();
-        let shares = distribution(&ranks);
-        let (mut below, mut rank) = (0.0, 0);
-        while below + shares[rank] < half {
-            below += shares[rank];
-            rank += 1;
-        }
-        if rank == 0 {
-            (below, rank) = (shares[0], 1);
-        }
-        let (rank, pairs) = (rank as u64, (n * (n + 1) / 2) as u64);
+        let (rank, below) = lower_rank(n, half);
+        let pairs = (n * (n + 1) / 2) as u64;
         let interval = Interval {
             lower: kth_mean(&self.differences, rank),
             upper: kth_mean(&self.differences, pairs + 1 - rank),

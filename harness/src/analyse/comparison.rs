@@ -115,6 +115,19 @@ impl Comparison {
         self.statistics.as_ref().ok()?.ratio.as_ref().ok()?.inverse()
     }
 
+    /// A gain from an estimated difference or relative difference, treatment minus control, and its interval; without one it is a
+    /// point.
+    pub(crate) fn oriented_gain(&self, difference: f64, interval: Option<Interval>, level: f64) -> Gain {
+        let value = self.better.gain(difference);
+        let interval = interval.map(|it| self.oriented(it.lower, it.upper, level));
+        Gain { value, interval: interval.unwrap_or(Interval { lower: value, upper: value, level }) }
+    }
+
+    /// The sign of the control's mean: a share is one of its magnitude.
+    pub(crate) fn control_sign(&self) -> Result<f64, Undefined> {
+        Ok(self.statistics.as_ref().map_err(Clone::clone)?.control.mean().signum())
+    }
+
     fn oriented(&self, a: f64, b: f64, level: f64) -> Interval {
         let (a, b) = (self.better.gain(a), self.better.gain(b));
         Interval { lower: a.min(b), upper: a.max(b), level }

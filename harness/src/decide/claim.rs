@@ -98,6 +98,13 @@ fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) 
         Test::Wilcoxon => signed_ranks(facts.comparison).unwrap_or(0.0),
         Test::Welch | Test::PairedT | Test::Bootstrap => statistics.welch.difference,
     });
+    let contradiction = "the registered test of ranks and the means point in opposite directions";
+    // The gain of signed ranks is theirs, and one that the means contradict decides nothing.
+    if facts.method == Method::Wilcoxon
+        && facts.comparison.better.gain(statistics.welch.difference) * gain.value < 0.0
+    {
+        return (Finding::Undecided, contradiction.to_owned(), false);
+    }
     let constants_equal = facts.method == Method::Constant && gain.value <= margin;
     if interval.upper < margin || constants_equal {
         let reason = if margin == 0.0 && interval.upper < 0.0 {
@@ -117,8 +124,7 @@ fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) 
         return (Finding::Undecided, not_significant(facts, statistics, p), true);
     }
     if gain.value * direction < 0.0 {
-        let reason = "the registered test of ranks and the means point in opposite directions";
-        return (Finding::Undecided, reason.to_owned(), false);
+        return (Finding::Undecided, contradiction.to_owned(), false);
     }
     if interval.lower <= margin {
         let reason = if margin == 0.0 {

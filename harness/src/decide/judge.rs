@@ -1,6 +1,7 @@
 use super::claim::{self, Facts};
 use super::clock;
 use super::method::{Method, Tested, counted, method, test};
+use super::paired;
 use super::power::{Outlook, Question, outlook};
 use super::resampled;
 use super::robustness::{self, Robustness};
@@ -156,6 +157,8 @@ fn finish(
         Method::Bootstrap => {
             resampled::gain(comparison, counted, level, robustness::seed(prereg, rule, comparison))
         }
+        Method::PairedT => paired::of_t(comparison, counted, level),
+        Method::Wilcoxon => paired::of_ranks(comparison, counted, level),
         _ => comparison.gain(counted, level),
     };
     let p = tested.as_ref().map(|it| it.p).map_err(Clone::clone);
@@ -185,6 +188,7 @@ fn finish(
         margin: rule.margin.value(),
         alpha: interval_alpha,
         test: prereg.decision.test,
+        paired: matches!(method, Method::PairedT | Method::Wilcoxon),
     };
     let outlook = undecided.and_then(|it| outlook(comparison, it, &question));
     Judged {

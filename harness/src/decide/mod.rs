@@ -20,21 +20,28 @@
 //!
 //! A share of a control of zero does not exist. A margin of 0 % is then one of zero in the metric's unit, arms
 //! that are both always zero do not differ, and what got worse is refuted; the rest is undecided.
-
 //!
-//! The registered test gives the p-value of "superior". The interval that must support it as well is that of the ratio of
-//! the means by Fieller, or of their difference by Welch where the margin is absolute, and with `test = "bootstrap"` the BCa
-//! interval of the same resamples. Paired t and Wilcoxon's signed ranks compare within blocks, and are undefined unless both
-//! arms have the same blocks and were measured together; their interval is still that of arms that are not paired, which
-//! only asks for more, and the paired intervals stand in the panel. The outlook counts samples as if they were not paired.
-//! The bootstrap is undefined below 10 samples of an arm. "Non-inferior" and "equivalent", and so every guard, are tested
-//! by Welch's t against the margin, whatever test is registered.
+//! The registered test gives the p-value of "superior", and the interval that must support it belongs to it where there is such
+//! an interval:
+//!
+//! | test | interval of a relative gain | of an absolute one |
+//! |---|---|---|
+//! | `welch`, `mann-whitney` | Fieller's, of the ratio of the means | Welch's |
+//! | `paired-t` | Fieller's for pairs | of the mean difference within blocks |
+//! | `wilcoxon` | of the ratio at which the signed ranks balance, exact by Walsh's averages | of the pseudomedian |
+//! | `bootstrap` | BCa, from the resamples of p | the same |
+//!
+//! The gain is that of the means, with Wilcoxon's test the one at which its ranks balance (Hodges and Lehmann). Paired tests
+//! compare within blocks, and are undefined unless both arms have the same blocks and were measured together; the outlook counts
+//! blocks. The bootstrap is undefined below 10 samples of an arm. "Non-inferior" and "equivalent", and so every guard, are
+//! tested by Welch's t against the margin, with the interval of the means, whatever test is registered.
 //!
 //! No caveat drops a sample, and none supports or refutes anything. What is not normal, far out, of several modes, of unequal
-//! spread, dependent, drifting or not steady is reported, beside Welch's p of as many independent samples as dependent ones
-//! are worth. Only a coarse clock counts: where a time has fewer than 100 steps of the clock in a typical sample, or more
-//! than half of the samples of an arm are tied, a hypothesis or guard that is supported becomes undecided if moving
-//! its interval by one step toward the limit would reach it.
+//! spread, drifting or not steady is reported. One takes a finding away:
+//!
+//! * A coarse clock. Where a time has fewer than 100 steps of the clock in a typical sample, or more than half of the samples of an
+//!   arm are tied, a hypothesis or guard that is supported becomes undecided if moving its interval by one step toward the
+//!   limit would reach it.
 //!
 //! Every hypothesis is also put to a panel of methods with other assumptions ([`mod@crate::stats::panel`]), each of them asked
 //! for a difference at the registered alpha, not for the margin and without correction. A method agrees with "superior"
@@ -50,6 +57,7 @@ mod decision;
 mod document;
 mod judge;
 mod method;
+mod paired;
 mod planned;
 mod power;
 mod resampled;

@@ -1,6 +1,6 @@
 use super::claim::smallest_signed_rank_p;
 use crate::analyse::{Comparison, Gain, Statistics};
-use crate::stats::{Design, mann_whitney_smallest_p};
+use crate::stats::{Design, Moments, Sample, mann_whitney_smallest_p};
 use crate::vocab::{Claim, Margin, Test};
 
 /// The power that is planned with.
@@ -25,6 +25,16 @@ pub(super) struct Question {
     /// Of one interval of the family.
     pub(super) alpha: f64,
     pub(super) test: Test,
+    /// Whether differences within blocks decide.
+    pub(super) paired: bool,
+}
+
+/// The deviation of `treatment - factor control` within blocks; `None` without blocks, or without any.
+pub(super) fn paired_sd(comparison: &Comparison, factor: f64) -> Option<f64> {
+    let pair = comparison.samples.as_ref().filter(|it| it.by_block)?;
+    let differences = pair.treatment.values().iter().zip(pair.control.values()).map(|(t, c)| t - factor * c);
+    let sd = Moments::of(&Sample::new(differences.collect()).ok()?).ok()?.sd();
+    (sd > 0.0).then_some(sd)
 }
 
 /// The outlook of `comparison`, whose gain is `gain`.
@@ -45,12 +55,13 @@ pub(super) fn outlook(comparison: &Comparison, gain: &Gain, question: &Question)
         }
         Margin::Absolute(_) => (1.0, 1.0),
     };
-    let design = Design {
-        sd_treatment: treatment.sd(),
-        sd_control: control.sd() * factor.abs(),
-        alpha: question.alpha,
-        two_sided: question.claim == Claim::Superior,
+    let [sd_treatment, sd_control] = match question.paired {
+        // One arm of differences, and another that does not vary.
+        true => [paired_sd(comparison, factor)?, 0.0],
+        false => [treatment.sd(), control.sd() * factor.abs()],
     };
+    let two_sided = question.claim == Claim::Superior;
+    let design = Design { sd_treatment, sd_control, alpha: question.alpha, two_sided };
     // Both of two one-sided tests must succeed.
     let power = if question.claim == Claim::Equivalent { 0.5 * (1.0 + POWER) } else { POWER };
     let least = least_n(statistics, question);

@@ -49,19 +49,27 @@ fn clear_cases_are_the_same_for_all() {
 }
 
 #[test]
-fn pairs_see_what_blocks_hide_and_the_interval_must_still_follow() {
-    let a = around(100.0, 20.0, 20);
+fn pairs_see_what_blocks_hide() {
+    let a: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i * i * 37 % 41) + 0.1 * f64::from(i % 7)).collect();
     let b: Vec<f64> = a.iter().zip(around(1.0, 0.2, 20)).map(|(a, d)| a - d).collect();
+    let sets = time(&a, &b);
+    check(&claims("welch", "0"), &sets, Inconclusive, "u", "is not below α = 0.05");
     for (test, p) in [("paired-t", 1e-15), ("wilcoxon", 2e-6)] {
-        let reason = "p is below α, but the interval of the gain reaches zero";
-        let d = check(&claims(test, "0"), &time(&a, &b), Inconclusive, "u", reason);
-        assert!(d.hypotheses[0].tested.as_ref().unwrap().p.value() < p);
-        // The paired interval stands beside it.
-        let panel = d.hypotheses[0].robustness.as_ref().unwrap().panel().unwrap();
-        assert!(panel.get("paired-raw").unwrap().interval.unwrap().upper < 0.0);
+        for margin in ["0", "{ absolute = 0.0 }"] {
+            let d = check(&claims(test, margin), &sets, Accept, "s", "");
+            let it = &d.hypotheses[0];
+            assert!(it.tested.as_ref().unwrap().p.value() < p);
+            // As narrow as the differences are, and around their center.
+            let gain = it.gain.as_ref().unwrap();
+            let one = if margin == "0" { 100.0 } else { 1.0 };
+            assert!((gain.value * one - 1.0).abs() < 0.2 && gain.interval.width() * one < 0.3, "{gain:?}");
+        }
+        // The interval decides against a margin, and so does what n would.
+        check(&claims(test, "{ absolute = 1.5 }"), &sets, Reject, "r", "below the margin");
+        let d = check(&claims(test, "{ absolute = 0.95 }"), &sets, Inconclusive, "u", "reaches the margin");
+        let outlook = d.hypotheses[0].outlook.unwrap();
+        assert!(outlook.detectable < 0.15 && outlook.needed_n.unwrap() < 100, "{outlook:?}");
     }
-    let d = check(&claims("paired-t", "0"), &time(&a, &b), Inconclusive, "u", "");
-    assert_eq!(d.hypotheses[0].tested.as_ref().unwrap().df, Some(19.0));
 }
 
 #[test]
@@ -119,5 +127,7 @@ fn signed_ranks_that_contradict_the_means_support_nothing() {
         .enumerate()
         .map(|(i, it)| if i % 8 == 0 { 20.0 } else { it + 3.0 + 0.01 * i as f64 })
         .collect();
-    check(&claims("wilcoxon", "0"), &time(&a, &b), Inconclusive, "u", "point in opposite directions");
+    for margin in ["0", "0.5"] {
+        check(&claims("wilcoxon", margin), &time(&a, &b), Inconclusive, "u", "point in opposite directions");
+    }
 }

@@ -1,5 +1,6 @@
 use super::claim::{self, Facts};
 use super::clock;
+use super::dependence;
 use super::method::{Method, Tested, counted, method, test};
 use super::paired;
 use super::power::{Outlook, Question, outlook};
@@ -174,6 +175,11 @@ fn finish(
         },
         found => found,
     };
+    let dependent = gain
+        .as_ref()
+        .ok()
+        .and_then(|gain| dependence::objection(found.0, rule, comparison, counted, gain, method));
+    let found = dependent.map_or(found, |reason| (Finding::Undecided, reason, false));
     let (finding, reason, sample_more) = match (found, &robustness) {
         // The panel can only take support away.
         ((Finding::Supported, ..), Some(it)) if required && !it.is_full() => {

@@ -37,8 +37,13 @@
 //! tested by Welch's t against the margin, with the interval of the means, whatever test is registered.
 //!
 //! No caveat drops a sample, and none supports or refutes anything. What is not normal, far out, of several modes, of unequal
-//! spread, drifting or not steady is reported. One takes a finding away:
+//! spread, drifting or not steady is reported. Two take a finding away:
 //!
+//! * Dependence. Where the differences within blocks (of arms that were measured one after the other: an arm's own samples) have
+//!   neighbors with a positive correlation, one-sided p below 5 %, what is supported or refuted becomes undecided unless
+//!   the interval still decides when it is made as wide as the independent samples that they are worth have it
+//!   ([`FirstOrder`](crate::stats::FirstOrder)): for the time `(1 + phi) / (1 - phi)`, and as many degrees of freedom
+//!   less. What all arms of a block share drops out of the differences and takes nothing away.
 //! * A coarse clock. Where a time has fewer than 100 steps of the clock in a typical sample, or more than half of the samples of an
 //!   arm are tied, a hypothesis or guard that is supported becomes undecided if moving its interval by one step toward the
 //!   limit would reach it.
@@ -54,6 +59,7 @@ mod claim;
 mod clock;
 mod criterion;
 mod decision;
+mod dependence;
 mod document;
 mod judge;
 mod method;

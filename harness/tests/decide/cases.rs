@@ -104,7 +104,9 @@ fn case_05_order_and_drift() {
     assert_eq!(abba.hypotheses[0].outlook.unwrap().needed_n, None);
     let text = super::registration(20, &order("sequential"));
     let (blocked, analysis) = super::decided(&text, &arms("05_order/blocked.csv"));
-    assert_eq!(blocked.verdict, Reject);
+    // A drift that looks like an effect is one of samples that depend on their neighbors.
+    assert_eq!(blocked.verdict, Inconclusive);
+    assert!(blocked.reasons[0].contains("blocks depend on those before them"), "{}", blocked.reasons[0]);
     let codes: Vec<_> = analysis.caveats.iter().map(harness::analyse::Caveat::code).collect();
     assert!(codes.contains(&"sequential") && codes.contains(&"drift"), "{codes:?}");
 }

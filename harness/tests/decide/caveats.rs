@@ -1,4 +1,4 @@
-//! What a reader must know, and what follows from it: nothing, but for a coarse clock.
+//! What a reader must know, and what follows from it: nothing, but for dependence and a coarse clock.
 
 use super::{around, check, decided, registration, time};
 use harness::analyse::Caveat;
@@ -108,4 +108,58 @@ fn a_coarse_clock_supports_only_what_it_could_not_make_up() {
     let same = time(&ticks(20.0, 1.4), &ticks(20.0, 1.4));
     check(&guard(0.06), &same, Inconclusive, "u", "the clock is too coarse");
     check(&guard(0.2), &same, Accept, "s", "");
+}
+
+/// A series whose neighbors have a correlation of `phi`, with deviation 1.
+fn series(rng: &mut Rng, n: usize, phi: f64) -> Vec<f64> {
+    let mut noise = || (0..12).map(|_| rng.below(1 << 30) as f64 / f64::from(1 << 30)).sum::<f64>() - 6.0;
+    let mut last = noise();
+    let next = |_| {
+        last = phi * last + (1.0 - phi * phi).sqrt() * noise();
+        last
+    };
+    (0..n).map(next).collect()
+}
+
+fn around_series(mean: f64, of: &[f64]) -> Vec<f64> {
+    of.iter().map(|it| mean + it).collect()
+}
+
+#[test]
+fn dependent_blocks_decide_only_what_they_still_show_as_independent_ones() {
+    let mut rng = Rng::new(7);
+    let [one, other] = [0.6, 0.6].map(|phi| series(&mut rng, 40, phi));
+    let at = |mean: f64| time(&around_series(100.0, &one), &around_series(mean, &other));
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    // As far below as a deviation of 1 and 40 samples show, were they independent.
+    let near = 100.0 + mean(&one) - mean(&other) - 0.6;
+    let why = "blocks depend on those before them (lag 1: 0.";
+    let d = check(H, &at(near), Inconclusive, "u", why);
+    assert!(d.hypotheses[0].p_adjusted.as_ref().unwrap().value() < 0.05 && d.hypotheses[0].outlook.is_none());
+    assert!(d.hypotheses[0].reason.contains("independent ones that 40 are worth do not support it"));
+    check(H, &at(near + 1.2), Inconclusive, "u", "are worth do not refute it");
+    check(H, &at(90.0), Accept, "s", "");
+    check(H, &at(110.0), Reject, "r", "significantly worse");
+    let guard = "[[guards]]\nmetric = \"time\"\nmargin = 0.01\n";
+    check(guard, &at(near + 0.9), Inconclusive, "u", why);
+    check(guard, &at(90.0), Accept, "s", "");
+    // One arm after the other: each by itself.
+    let sequential = format!("{H}[design]\nsamples = 40\norder = \"sequential\"\n");
+    check(&sequential, &at(near), Inconclusive, "u", why);
+    check(&sequential, &at(90.0), Accept, "s", "");
+}
+
+#[test]
+fn what_the_arms_of_a_block_share_is_no_harm() {
+    let mut rng = Rng::new(8);
+    let shared = series(&mut rng, 40, 0.9);
+    let [one, other] = [0.0, 0.0].map(|phi| series(&mut rng, 40, phi));
+    let arm = |mean: f64, own: &[f64]| -> Vec<f64> {
+        shared.iter().zip(own).map(|(it, own)| mean + it + 0.2 * own).collect()
+    };
+    for test in ["welch", "mann-whitney", "paired-t", "wilcoxon", "bootstrap"] {
+        let claims = format!("{H}[decision]\ntest = \"{test}\"\n");
+        let d = check(&claims, &time(&arm(100.0, &one), &arm(98.8, &other)), Accept, "s", "");
+        assert!(!d.hypotheses[0].reason.contains("depend"));
+    }
 }

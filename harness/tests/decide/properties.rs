@@ -49,9 +49,11 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_blocks_does_not_matter(arms in arms(), turn in 0_usize..12) {
+    fn the_order_of_blocks_shows_dependence_and_nothing_else(arms in arms(), turn in 0_usize..12) {
         let turned = arms.clone().map(|mut it| { let n = it.len(); it.rotate_left(turn % n); it });
-        prop_assert_eq!(judge("lower", &arms), judge("lower", &turned));
+        for (one, other) in judge("lower", &arms).1.iter().zip(judge("lower", &turned).1) {
+            prop_assert!(*one == other || *one == Finding::Undecided || other == Finding::Undecided);
+        }
     }
 
     #[test]

@@ -246,15 +246,7 @@ impl Judged {
 
     /// What the gain must be: `> 50 %`, `> −5 %`, `within ±2 %`.
     pub fn threshold(&self) -> String {
-        let margin = match self.margin {
-            Margin::Relative(_) => self.margin.to_string(),
-            Margin::Absolute(_) => format!("{} {}", self.margin, self.comparison.unit),
-        };
-        match self.claim {
-            Claim::Superior => format!("> {margin}"),
-            Claim::NonInferior => format!("> −{margin}"),
-            Claim::Equivalent => format!("within ±{margin}"),
-        }
+        threshold_text(self.claim, self.margin, self.comparison.unit)
     }
 
     /// The gain and its interval: `+97.969 % [+97.944, +97.993]`.
@@ -304,6 +296,19 @@ impl Judged {
             });
         }
         sentence
+    }
+}
+
+/// What a gain must be, in the words of a reader.
+pub(super) fn threshold_text(claim: Claim, margin: Margin, unit: Unit) -> String {
+    let margin = match margin {
+        Margin::Relative(_) => margin.to_string(),
+        Margin::Absolute(_) => format!("{margin} {unit}"),
+    };
+    match claim {
+        Claim::Superior => format!("> {margin}"),
+        Claim::NonInferior => format!("> −{margin}"),
+        Claim::Equivalent => format!("within ±{margin}"),
     }
 }
 

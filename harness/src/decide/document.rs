@@ -1,9 +1,9 @@
 //! A decision as the store keeps it: a JSON document, and a row for each hypothesis and guard.
 
-use super::{Criterion, Decision, Judged, Kind, Outlook, Robustness, Tested};
+use super::{Criterion, Decision, Judged, Kind, Outlook, Robustness, Tested, Vote};
 use crate::analyse::{Analysis, Caveat, Comparison, Undefined};
 use crate::prereg::Prereg;
-use crate::stats::{Interval, PValue, PanelAnswer, Says};
+use crate::stats::{Interval, PValue, PanelAnswer};
 use crate::store::{StoredFinding, Subject};
 use crate::vocab::Margin;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn judged(prereg: &Prereg, it: &Judged) -> Value {
 fn robustness(it: &Robustness) -> Value {
     let Some(panel) = it.panel() else { return Value::Null };
     let (agree, of) = it.agreement();
-    let answer = |answer: &PanelAnswer| {
+    let answer = |(answer, vote): (&PanelAnswer, Vote)| {
         json!({
             "id": answer.id,
             "label": answer.label,
@@ -95,9 +95,9 @@ fn robustness(it: &Robustness) -> Value {
             "estimate": answer.estimate,
             "p": answer.p.map(p_value),
             "interval": answer.interval.map(interval),
-            "answer": answer.says.code(),
-            "undefined": match answer.says {
-                Says::Undefined(reason) => Some(reason.to_string()),
+            "answer": vote.code(),
+            "undefined": match vote {
+                Vote::Undefined(reason) => Some(reason.to_string()),
                 _ => None,
             },
         })
@@ -110,7 +110,7 @@ fn robustness(it: &Robustness) -> Value {
         "resamples": panel.options.resamples,
         "seed": panel.options.seed,
         "paired": panel.options.paired,
-        "methods": panel.answers.iter().map(answer).collect::<Vec<_>>(),
+        "methods": it.votes().into_iter().map(answer).collect::<Vec<_>>(),
     })
 }
 

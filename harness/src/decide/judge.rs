@@ -165,7 +165,8 @@ fn finish(
     let p = tested.as_ref().map(|it| it.p).map_err(Clone::clone);
     let p_adjusted = p.clone().map(|_| adjusted);
     let facts = Facts { prereg, rule, comparison, method, gain: &gain, p: &p_adjusted, interval_alpha };
-    let robustness = (rule.kind == Kind::Hypothesis).then(|| Robustness::of(prereg, rule, comparison));
+    let robustness =
+        (rule.kind == Kind::Hypothesis).then(|| Robustness::of(prereg, rule, comparison, counted));
     let required = prereg.decision.agreement == Agreement::Require;
     let objection = || clock::objection(rule, comparison, counted, gain.as_ref().ok()?);
     let found = match claim::judge(&facts) {

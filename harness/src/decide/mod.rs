@@ -49,9 +49,10 @@
 //!   limit would reach it.
 //!
 //! Every hypothesis is also put to a panel of methods with other assumptions ([`mod@crate::stats::panel`]), each of them asked
-//! for a difference at the registered alpha, not for the margin and without correction. A method agrees with "superior"
-//! if it says better, with "non-inferior" if it does not say worse, with "equivalent" if it does not contradict the direction
-//! of the means. Methods without an answer do not count. With `agreement = "report"` the panel is shown; with
+//! for the registered claim, against its margin and in its direction, at the registered alpha and without correction: is the
+//! treatment better than the control as it were with a gain on the margin, multiplied or shifted. For "non-inferior" and
+//! "equivalent" that is one-sided. A method agrees if the claim holds by it; one that finds nothing does not agree, and
+//! one without an answer does not count. With `agreement = "report"` the panel is shown; with
 //! `"require"` what is supported becomes undecided unless there are answers and all agree, and nothing else changes: the
 //! panel can take support away and never give it. It is computed when it is first asked for.
 
@@ -77,5 +78,5 @@ pub use judge::{Judged, Kind};
 pub use method::{Method, Tested};
 pub use planned::{Against, POWERS, Planned, plan_power};
 pub use power::Outlook;
-pub use robustness::Robustness;
+pub use robustness::{Robustness, Vote};
 pub use sham::ShamCheck;

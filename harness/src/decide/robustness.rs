@@ -1,64 +1,127 @@
+use super::decision::threshold_text;
 use super::judge::Rule;
 use crate::analyse::{Comparison, Pair};
 use crate::prereg::Prereg;
+use crate::stats::panel::{Null, Reason};
 use crate::stats::{Panel, PanelAnswer, PanelOptions, Says, panel};
-use crate::vocab::{Claim, Digest, Direction};
+use crate::vocab::{Claim, Digest, Direction, Margin};
 use std::sync::{Arc, OnceLock};
 
 /// What methods with different assumptions say of one hypothesis, computed when it is first asked for.
 ///
-/// Each is asked whether there is a difference, at the registered alpha; the seed follows from the registered one, the
-/// hypothesis and the cell, so that the same samples always give the same answers.
+/// Each is asked for the registered claim, against its margin and in its direction, at the registered alpha; the seed follows from
+/// the registered one, the hypothesis and the cell, so that the same samples always give the same answers.
 #[derive(Clone, Debug)]
 pub struct Robustness {
     samples: Option<Arc<Pair>>,
-    options: PanelOptions,
+    /// One for each limit of the claim.
+    questions: Vec<PanelOptions>,
     claim: Claim,
+    margin: Margin,
+    /// The margin in words.
+    threshold: String,
     better: Direction,
-    /// The direction of the means: above zero where the treatment's is greater.
-    difference: f64,
-    panel: OnceLock<Option<Panel>>,
+    alpha: f64,
+    panels: OnceLock<Option<Vec<Panel>>>,
+}
+
+/// What a method says of the claim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Vote {
+    /// It holds, significantly.
+    Supports,
+    /// It does not hold, significantly.
+    Contradicts,
+    /// Neither.
+    Open,
+    /// The method has no answer, for a reason.
+    Undefined(Reason),
+}
+
+impl Vote {
+    /// A word for machines.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Supports => "supports",
+            Self::Contradicts => "contradicts",
+            Self::Open => "open",
+            Self::Undefined(_) => "undefined",
+        }
+    }
 }
 
 impl Robustness {
-    pub(super) fn of(prereg: &Prereg, rule: &Rule<'_>, comparison: &Comparison) -> Self {
+    pub(super) fn of(prereg: &Prereg, rule: &Rule<'_>, comparison: &Comparison, counted: Margin) -> Self {
+        let margin = rule.margin.value();
+        // One-sided claims have twice the alpha, as their intervals do.
+        let (limits, sides) = match rule.claim {
+            Claim::Superior => (vec![margin], 1.0),
+            Claim::NonInferior => (vec![-margin], 2.0),
+            Claim::Equivalent => (vec![-margin, margin], 2.0),
+        };
+        let alpha = prereg.decision.alpha;
+        let ask = |limit: f64| PanelOptions {
+            alpha: (sides * alpha).min(0.999),
+            seed: seed(prereg, rule, comparison),
+            paired: comparison.samples.as_ref().is_some_and(|it| it.by_block),
+            null: null(comparison, counted, limit),
+            ..PanelOptions::default()
+        };
         Self {
             samples: comparison.samples.clone(),
-            options: PanelOptions {
-                alpha: prereg.decision.alpha,
-                seed: seed(prereg, rule, comparison),
-                paired: comparison.samples.as_ref().is_some_and(|it| it.by_block),
-                ..PanelOptions::default()
-            },
+            questions: limits.into_iter().map(ask).collect(),
             claim: rule.claim,
+            margin: counted,
+            threshold: threshold_text(rule.claim, counted, comparison.unit),
             better: comparison.better,
-            difference: comparison.statistics.as_ref().map_or(0.0, |it| it.welch.difference),
-            panel: OnceLock::new(),
+            alpha,
+            panels: OnceLock::new(),
         }
     }
 
-    /// The answers; `None` if an arm has no samples.
-    pub fn panel(&self) -> Option<&Panel> {
+    fn panels(&self) -> &[Panel] {
         let ask = || {
             let pair = self.samples.as_ref()?;
-            panel(&pair.treatment, &pair.control, self.options).ok()
+            self.questions.iter().map(|it| panel(&pair.treatment, &pair.control, *it).ok()).collect()
         };
-        self.panel.get_or_init(ask).as_ref()
+        self.panels.get_or_init(ask).as_deref().unwrap_or_default()
+    }
+
+    /// The answers, against the first limit of the claim; `None` if an arm has no samples.
+    pub fn panel(&self) -> Option<&Panel> {
+        self.panels().first()
+    }
+
+    /// Each method with what it says of the claim.
+    pub fn votes(&self) -> Vec<(&PanelAnswer, Vote)> {
+        let panels = self.panels();
+        let Some(first) = panels.first() else { return Vec::new() };
+        let vote =
+            |(index, answer): (usize, _)| (answer, self.vote(panels.iter().map(|it| it.answers[index].says)));
+        first.answers.iter().enumerate().map(vote).collect()
     }
 
     /// What the claim expects of each method.
-    pub fn claimed(&self) -> &'static str {
+    pub fn claimed(&self) -> String {
         match self.claim {
-            Claim::Superior => "the treatment is better",
-            Claim::NonInferior => "the treatment is not worse",
-            Claim::Equivalent => "no difference, or that of the means",
+            Claim::Superior if self.margin.value() == 0.0 => "the treatment is better".to_owned(),
+            _ => format!("the gain is {}", self.threshold),
+        }
+    }
+
+    /// The error rate at which each method is asked: the registered one, of one side where the claim has only one.
+    pub fn level(&self) -> String {
+        match self.claim {
+            Claim::Superior => format!("α = {}", self.alpha),
+            Claim::NonInferior | Claim::Equivalent => format!("α = {}, one-sided", self.alpha),
         }
     }
 
     /// How many methods say what is claimed, and how many have an answer at all.
     pub fn agreement(&self) -> (usize, usize) {
-        let answers = || self.answers().filter(|it| !matches!(it.says, Says::Undefined(_)));
-        (answers().filter(|it| self.agrees(it.says)).count(), answers().count())
+        let votes = self.votes();
+        let count = |is: fn(Vote) -> bool| votes.iter().filter(|(_, it)| is(*it)).count();
+        (count(|it| it == Vote::Supports), count(|it| !matches!(it, Vote::Undefined(_))))
     }
 
     /// Whether there are answers and all of them say what is claimed.
@@ -68,12 +131,16 @@ impl Robustness {
     }
 
     /// An answer in the words of the claim.
-    pub fn word(&self, says: Says) -> String {
-        match says {
-            Says::NoDifference => "no difference".to_owned(),
-            Says::Undefined(reason) => format!("undefined: {reason}"),
-            says if says == self.better_is() => "better".to_owned(),
-            _ => "worse".to_owned(),
+    pub fn word(&self, vote: Vote) -> String {
+        let difference = self.claim == Claim::Superior && self.margin.value() == 0.0;
+        match vote {
+            Vote::Undefined(reason) => format!("undefined: {reason}"),
+            Vote::Supports if difference => "better".to_owned(),
+            Vote::Contradicts if difference => "worse".to_owned(),
+            Vote::Open if difference => "no difference".to_owned(),
+            Vote::Supports => "holds".to_owned(),
+            Vote::Contradicts => "does not hold".to_owned(),
+            Vote::Open => "undecided".to_owned(),
         }
     }
 
@@ -81,27 +148,34 @@ impl Robustness {
     pub(super) fn disagreement(&self) -> String {
         let (agree, of) = self.agreement();
         let others: Vec<String> = self
-            .answers()
-            .filter(|it| !matches!(it.says, Says::Undefined(_)) && !self.agrees(it.says))
-            .map(|it| format!("{} says {}", it.label, self.word(it.says)))
+            .votes()
+            .into_iter()
+            .filter(|(_, vote)| matches!(vote, Vote::Contradicts | Vote::Open))
+            .map(|(it, vote)| format!("{} says {}", it.label, self.word(vote)))
             .collect();
         let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
         format!("the rule asks that the robustness panel agree, and {agree} of {of} methods do{others}")
     }
 
-    fn answers(&self) -> impl Iterator<Item = &PanelAnswer> {
-        self.panel().into_iter().flat_map(|it| &it.answers)
-    }
-
-    fn agrees(&self, says: Says) -> bool {
-        match self.claim {
-            Claim::Superior => says == self.better_is(),
-            Claim::NonInferior => says == Says::NoDifference || says == self.better_is(),
-            Claim::Equivalent => match says {
-                Says::Less => self.difference < 0.0,
-                Says::Greater => self.difference > 0.0,
-                Says::NoDifference | Says::Undefined(_) => true,
-            },
+    /// The claim holds if the gain lies above its limit, and of "equivalent" above the first and below the second.
+    fn vote(&self, says: impl Iterator<Item = Says>) -> Vote {
+        let (mut holds, mut fails) = (true, false);
+        for (index, says) in says.enumerate() {
+            let above = match says {
+                Says::Undefined(reason) => return Vote::Undefined(reason),
+                Says::NoDifference => {
+                    holds = false;
+                    continue;
+                }
+                says => (says == self.better_is()) == (index == 0),
+            };
+            holds &= above;
+            fails |= !above;
+        }
+        match (holds, fails) {
+            (true, _) => Vote::Supports,
+            (_, true) => Vote::Contradicts,
+            _ => Vote::Open,
         }
     }
 
@@ -110,6 +184,16 @@ impl Robustness {
             Direction::Lower => Says::Less,
             Direction::Higher => Says::Greater,
         }
+    }
+}
+
+/// The treatment of a gain that lies on its limit.
+fn null(comparison: &Comparison, counted: Margin, limit: f64) -> Null {
+    let limit = comparison.better.gain(limit);
+    match counted {
+        // A share of the control's magnitude.
+        Margin::Relative(_) => Null::Change(limit * comparison.control_sign().unwrap_or(1.0)),
+        Margin::Absolute(_) => Null::Difference(limit),
     }
 }
 

@@ -15,9 +15,9 @@ pub(super) fn write(page: &mut String, judged: &Judged) -> fmt::Result {
     let options = &panel.options;
     writeln!(
         page,
-        "Robustness: **{agree} of {of} methods agree** with \u{201c}{}\u{201d}, each on its own at α = {}; {} resamples, seed {}.\n",
-        escape(robustness.claimed()),
-        options.alpha,
+        "Robustness: **{agree} of {of} methods agree** with \u{201c}{}\u{201d}, each on its own at {}; {} resamples, seed {}.\n",
+        escape(&robustness.claimed()),
+        robustness.level(),
         options.resamples,
         options.seed,
     )?;
@@ -29,14 +29,14 @@ pub(super) fn write(page: &mut String, judged: &Judged) -> fmt::Result {
         ("p", Align::Right),
         ("answer", Align::Left),
     ]);
-    for it in &panel.answers {
+    for (it, vote) in robustness.votes() {
         let [estimate, interval] = numbers(it, judged.comparison.unit);
         table.row([
             it.label.into(),
             estimate.into(),
             interval.into(),
             it.p.map(p).unwrap_or_default().into(),
-            robustness.word(it.says).into(),
+            robustness.word(vote).into(),
         ]);
     }
     writeln!(page, "{table}")

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use proptest::prelude::*;
 
+use super::panel::Null;
 use super::*;
 
 /// Samples of any finite numbers, of few different ones, of tiny and of huge ones.
@@ -118,7 +119,7 @@ proptest! {
             sane("pseudomedian", &(found.value, found.interval(level)))?;
         }
         sane("van_elteren", &van_elteren(&[(&x, &y)]))?;
-        let options = PanelOptions { alpha: 1.0 - level, resamples: 20, trim: 0.4 * level, paired: true, seed: 1 };
+        let options = PanelOptions { alpha: 1.0 - level, resamples: 20, trim: 0.4 * level, paired: true, seed: 1, null: Null::Change(0.0) };
         // All ways to relabel a dozen observations are many, and seen often enough elsewhere.
         if x.len() + y.len() < 15 || x.len() + y.len() > 22 {
             sane("panel", &panel(&x, &y, options))?;

@@ -67,17 +67,43 @@ fn a_panel_never_gives_support() {
 }
 
 #[test]
-fn claims_of_no_loss_are_contradicted_by_a_loss() {
-    let claim = |it: &str| H.replace("min_effect", &format!("claim = \"{it}\"\nmargin = 0.05\nmin_effect"));
+fn methods_are_asked_for_the_margin() {
+    let near = time(&around(100.0, 2.0, 20), &around(90.0, 2.0, 20));
+    for (margin, agree) in
+        [("0.05", true), ("{ absolute = 6.0 }", true), ("0.1", false), ("{ absolute = 9.9 }", false)]
+    {
+        let claims = H.replace("min_effect", &format!("margin = {margin}\nmin_effect"));
+        let (decision, _) = decided(&registration(20, &claims), &near);
+        let robustness = decision.hypotheses[0].robustness.as_ref().unwrap();
+        let (of, all) = robustness.agreement();
+        assert!(all >= 9 && if agree { of == all } else { of <= 1 }, "{margin}: {of} of {all}");
+        assert!(robustness.claimed().starts_with("the gain is > "), "{}", robustness.claimed());
+    }
+}
+
+#[test]
+fn claims_of_no_loss_are_put_to_every_method() {
+    let claim = |it: &str, margin: f64| {
+        H.replace("min_effect", &format!("claim = \"{it}\"\nmargin = {margin}\nmin_effect"))
+    };
     let turned = |mean: f64| around(mean, 2.0, 20).into_iter().rev().collect::<Vec<_>>();
     let near = time(&around(100.0, 2.0, 20), &turned(100.1));
-    let worse = time(&around(100.0, 2.0, 20), &turned(102.0));
     for it in ["non-inferior", "equivalent"] {
-        check(&format!("{}{REQUIRE}", claim(it)), &near, Accept, "s", "");
-        check(&claim(it), &worse, Accept, "s", "");
+        check(&format!("{}{REQUIRE}", claim(it, 0.05)), &near, Accept, "s", "");
+        // One method that does not exclude the loss is enough, though none finds one.
+        check(&claim(it, 0.009), &near, Accept, "s", "");
+        let d =
+            check(&format!("{}{REQUIRE}", claim(it, 0.009)), &near, Inconclusive, "u", "panel agree, and ");
+        let robustness = d.hypotheses[0].robustness.as_ref().unwrap();
+        assert!(robustness.votes().iter().all(|(_, it)| *it != harness::decide::Vote::Contradicts));
+        assert_eq!(robustness.level(), "α = 0.05, one-sided");
     }
-    check(&format!("{}{REQUIRE}", claim("non-inferior")), &worse, Inconclusive, "u", "panel agree, and ");
-    check(&format!("{}{REQUIRE}", claim("equivalent")), &worse, Accept, "s", "");
+    // A loss beyond the margin contradicts both claims by every method.
+    let worse = time(&around(100.0, 2.0, 20), &turned(110.0));
+    for it in ["non-inferior", "equivalent"] {
+        let d = check(&claim(it, 0.05), &worse, Reject, "r", "");
+        assert_eq!(d.hypotheses[0].robustness.as_ref().unwrap().agreement().0, 0);
+    }
 }
 
 #[test]

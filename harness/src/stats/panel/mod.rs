@@ -4,6 +4,7 @@
 //! means agree, it does not hang on normality, on outliers or on the scale.
 
 mod methods;
+mod null;
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use super::interval::checked_alpha;
 use super::{Interval, PValue, Sample, StatsError, Status, Tails};
 
 pub use methods::ALL;
+pub use null::Null;
 
 /// How the panel asks its methods.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,12 +27,14 @@ pub struct PanelOptions {
     pub trim: f64,
     /// Whether the i-th observations of both arms belong to one block. That follows from the design, not from the data.
     pub paired: bool,
+    /// What each method tests against: "no difference", or the limit of a claim.
+    pub null: Null,
 }
 
 impl Default for PanelOptions {
-    /// Alpha 0.05, 10,000 resamples, seed 0, a trim of 0.2, not paired.
+    /// Alpha 0.05, 10,000 resamples, seed 0, a trim of 0.2, not paired, against "no difference".
     fn default() -> Self {
-        Self { alpha: 0.05, resamples: 10_000, seed: 0, trim: 0.2, paired: false }
+        Self { alpha: 0.05, resamples: 10_000, seed: 0, trim: 0.2, paired: false, null: Null::Change(0.0) }
     }
 }
 
@@ -118,9 +122,9 @@ impl From<StatsError> for Reason {
 /// What a method says about the treatment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Says {
-    /// It is less, significantly.
+    /// It is less than the null, significantly.
     Less,
-    /// It is greater, significantly.
+    /// It is greater than the null, significantly.
     Greater,
     /// Nothing significant.
     NoDifference,
@@ -207,11 +211,11 @@ pub struct PanelAnswer {
     pub meaning: Meaning,
     /// The estimate; `None` if undefined.
     pub estimate: Option<f64>,
-    /// The two-sided p-value; `None` if undefined, or if the method is an interval.
+    /// The two-sided p-value of the null; `None` if undefined, or if the method is an interval.
     pub p: Option<PValue>,
     /// The confidence interval of the estimate; `None` if undefined, or if the method has none.
     pub interval: Option<Interval>,
-    /// What the method says at alpha.
+    /// What the method says of the null at alpha.
     pub says: Says,
 }
 
@@ -226,12 +230,17 @@ pub struct Panel {
 
 /// Asks all methods of [`ALL`] about two arms.
 ///
+/// Estimates and intervals are of the arms as they are. The p-value and what a method says are against [`PanelOptions::null`]:
+/// the method is asked for a difference from the control as it would be there, multiplied or shifted, so that ranks
+/// and resamples answer for a margin as means do.
+///
 /// The answers are not independent evidence and need no correction: they are one question asked in several ways. A seed
 /// decides every answer, and the number of threads none. O(resamples (n_t + n_c)) over all cores.
 ///
 /// # Errors
 ///
-/// [`StatsError::InvalidLevel`] unless `0 < alpha < 1` and `0 <= trim < 0.5`, [`StatsError::InvalidInput`] for 0 resamples.
+/// [`StatsError::InvalidLevel`] unless `0 < alpha < 1` and `0 <= trim < 0.5`, [`StatsError::InvalidInput`] for 0 resamples,
+/// [`StatsError::NonFinite`] or [`StatsError::InvalidInput`] for a null that takes the control out of range.
 /// Samples that a method refuses are an answer of that method.
 pub fn panel(treatment: &Sample, control: &Sample, options: PanelOptions) -> Result<Panel, StatsError> {
     checked_alpha(options.alpha)?;
@@ -241,8 +250,17 @@ pub fn panel(treatment: &Sample, control: &Sample, options: PanelOptions) -> Res
     if options.resamples == 0 {
         return Err(StatsError::InvalidInput("a panel needs resamples"));
     }
-    let question = Question { treatment, control, options };
-    Ok(Panel { answers: ALL.iter().map(|method| method.ask(&question)).collect(), options })
+    let ask = |control: &Sample| -> Vec<PanelAnswer> {
+        let question = Question { treatment, control, options };
+        ALL.iter().map(|method| method.ask(&question)).collect()
+    };
+    let mut answers = ask(control);
+    if let Some(moved) = options.null.moved(control)? {
+        for (answer, asked) in answers.iter_mut().zip(ask(&moved)) {
+            (answer.p, answer.says) = (asked.p, asked.says);
+        }
+    }
+    Ok(Panel { answers, options })
 }
 
 impl Method {

@@ -113,3 +113,42 @@ fn refuses_options_that_make_no_sense() {
     assert_eq!(code(PanelOptions { trim: 0.5, ..PanelOptions::default() }), Some("invalid_level"));
     assert_eq!(code(PanelOptions { resamples: 0, ..PanelOptions::default() }), Some("invalid_input"));
 }
+
+/// Around a mean, without pattern.
+fn scattered(mean: f64, seed: u64) -> Sample {
+    let mut rng = Rng::new(seed);
+    Sample::new((0..40).map(|_| mean + rng.below(1000) as f64 / 500.0 - 1.0).collect()).unwrap()
+}
+
+#[test]
+fn every_method_answers_for_a_margin() {
+    let (treatment, control) = (scattered(90.0, 1), scattered(100.0, 2));
+    let says = |null| {
+        let options = PanelOptions { null, paired: true, ..PanelOptions::default() };
+        let panel = panel(&treatment, &control, options).unwrap();
+        let plain =
+            super::panel(&treatment, &control, PanelOptions { null: Null::Change(0.0), ..options }).unwrap();
+        for (answer, plain) in panel.answers.iter().zip(&plain.answers) {
+            assert_eq!((answer.estimate, answer.interval), (plain.estimate, plain.interval));
+        }
+        panel
+            .answers
+            .into_iter()
+            .map(|it| it.says)
+            .filter(|it| !matches!(it, Says::Undefined(_)))
+            .collect::<Vec<_>>()
+    };
+    for (null, expected) in [
+        (Null::Change(0.0), Says::Less),
+        (Null::Change(-0.05), Says::Less),
+        (Null::Change(-0.15), Says::Greater),
+        (Null::Difference(-8.0), Says::Less),
+        (Null::Difference(-12.0), Says::Greater),
+    ] {
+        let found = says(null);
+        assert!(found.len() >= 9 && found.iter().all(|it| *it == expected), "{null:?}: {found:?}");
+    }
+    // At the limit itself, chance decides, and hardly any method finds something.
+    let found = says(Null::Change(-0.1));
+    assert!(found.iter().filter(|it| **it == Says::NoDifference).count() >= 9, "{found:?}");
+}

@@ -8,7 +8,7 @@ use crate::decide::{Against, Kind, POWERS, Planned, plan_power};
 use crate::exchange::samples::{self, Decimal, Series};
 use crate::prereg::Prereg;
 use crate::store::{Git, Run, RunData, SampleSet};
-use crate::vocab::{Claim, Unit, minus, significant};
+use crate::vocab::{Agreement, Claim, Unit, minus, significant};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -212,18 +212,27 @@ fn show(ui: &mut Ui, prereg: &Prereg, pilot: &Pilot, planned: &[Planned]) -> Res
             ui.result(&format!("{head}\n\n{table}"))?;
             if format == Format::Text {
                 ui.result("")?;
-                ui.result(&explanation(planned))?;
+                ui.result(&explanation(prereg, planned))?;
             }
             Ok(())
         }
     }
 }
 
-fn explanation(planned: &[Planned]) -> String {
+fn explanation(prereg: &Prereg, planned: &[Planned]) -> String {
     let mut lines = vec![
         "power: the chance that the registered n decides, if the true gain is the one in the row".to_owned(),
         "detectable: the smallest true gain that the registered n shows with 80 % power".to_owned(),
     ];
+    if prereg.hypotheses.iter().any(|it| it.claim == Claim::Superior && it.min_effect > 0.0) {
+        lines.push("min_effect: counted; a true effect below it is supported by no n".to_owned());
+    }
+    if prereg.decision.agreement == Agreement::Require {
+        lines.push(
+            "agreement: not counted; all methods of the panel have to agree as well, so that power is less than this"
+                .to_owned(),
+        );
+    }
     if planned.iter().any(|it| it.against.len() == 1) {
         lines.push(
             "observed: what these samples happened to show; plan for a gain that would matter: --gain PCT"

@@ -1,6 +1,8 @@
 use super::Kind;
+use super::claim::smallest_signed_rank_p;
 use crate::analyse::{Comparison, Samples, Statistics, Undefined, analyse};
 use crate::prereg::{Contrast, Prereg};
+use crate::stats::dist::noncentral_t_sf;
 use crate::stats::{Design, Moments, StatsError, mann_whitney_smallest_p};
 use crate::store::RunData;
 use crate::vocab::{Cell, Claim, Correction, Margin, Order, Scalar, Test, Unit};
@@ -9,7 +11,9 @@ use std::collections::BTreeMap;
 /// What the registered n of a hypothesis or guard can show in one cell, by the spread of a pilot.
 ///
 /// Of one claim within its family: Bonferroni's share of alpha, which is what decides under Holm at first and what
-/// Benjamini and Hochberg never fall below. Welch's test stands for that of ranks, whose power differs little.
+/// Benjamini and Hochberg never fall below. Planned is the registered test with its interval: paired tests by the differences
+/// within blocks, tests of ranks with their efficiency, the bootstrap as Welch's t, which it comes to. A minimum effect has to
+/// be met as well. What `agreement = "require"` asks beyond that is not counted.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// Whether it is claimed or guarded.
@@ -65,6 +69,7 @@ struct Asked<'a> {
     contrast: &'a Contrast,
     claim: Claim,
     margin: Margin,
+    min_effect: f64,
 }
 
 /// Plans every hypothesis and guard of `prereg` in every cell, from the samples of a run or pilot.
@@ -83,6 +88,7 @@ pub fn plan_power(prereg: &Prereg, pilot: &RunData, gain: Option<f64>, blocked: 
         contrast: &it.contrast,
         claim: it.claim,
         margin: it.margin,
+        min_effect: it.min_effect,
     });
     let guards = prereg.guards.iter().map(|it| Asked {
         kind: Kind::Guard,
@@ -92,16 +98,17 @@ pub fn plan_power(prereg: &Prereg, pilot: &RunData, gain: Option<f64>, blocked: 
         contrast: &it.contrast,
         claim: Claim::NonInferior,
         margin: it.margin,
+        min_effect: 0.0,
     });
     let cells = prereg.cells();
     let places: Vec<(Asked<'_>, &Cell)> = hypotheses
         .chain(guards)
         .flat_map(|it| {
-            let Asked { kind, id, metric, condition, contrast, claim, margin } = it;
+            let Asked { kind, id, metric, condition, contrast, claim, margin, min_effect } = it;
             let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.matches(condition)).collect();
-            cells
-                .into_iter()
-                .map(move |cell| (Asked { kind, id, metric, condition, contrast, claim, margin }, cell))
+            cells.into_iter().map(move |cell| {
+                (Asked { kind, id, metric, condition, contrast, claim, margin, min_effect }, cell)
+            })
         })
         .collect();
     let family = places.iter().filter(|(it, _)| it.kind == Kind::Hypothesis).count();
@@ -237,41 +244,165 @@ impl Question<'_> {
         let equivalent = self.asked.claim == Claim::Equivalent;
         let holds = if equivalent { gain.abs() < margin } else { gain > limit.threshold };
         let distance = (gain - limit.threshold) * limit.scale;
+        let design = limit.decides(self.is_paired())?;
         // Both of two one-sided tests must succeed to show that there is no difference; one, that there is.
         let both = equivalent && holds;
-        let mut power = limit.design.power(distance, self.n, self.n)?.power;
+        let mut power = design.power(distance, self.n, self.n)?.power;
         if both {
             let other = self.limit_at(-limit.threshold)?;
             let far = (gain - other.threshold) * other.scale;
-            power = (power + other.design.power(far, self.n, self.n)?.power - 1.0).max(0.0);
+            let design = other.decides(self.is_paired())?;
+            power = (power + design.power(far, self.n, self.n)?.power - 1.0).max(0.0);
+        }
+        // Met together or not at all, as far as both hang on the difference: the rarer one decides.
+        let further = if holds { self.further(gain)? } else { Vec::new() };
+        for it in &further {
+            power = power.min(it.power(self.n)?);
         }
         let least = self.least();
         let needed = |design: &Design| {
             POWERS.map(|power| {
-                let power = if both { 0.5 * (1.0 + power) } else { power };
-                design.needed_n(distance, power).ok().map(|it| it.max(least))
+                let each = if both { 0.5 * (1.0 + power) } else { power };
+                let own = design.needed_n(distance, each).ok()?;
+                further.iter().try_fold(own.max(least), |most, it| Some(most.max(it.needed_n(power)?)))
             })
         };
         let needed_paired = limit.paired.as_ref().map(needed);
         let power = if self.n < least { 0.0 } else { power };
-        Ok(Against { gain, observed, holds, power, needed: needed(&limit.design), needed_paired })
+        Ok(Against { gain, observed, holds, power, needed: needed(design), needed_paired })
+    }
+
+    /// Whether differences within blocks decide.
+    fn is_paired(&self) -> bool {
+        self.asked.claim == Claim::Superior && matches!(self.test, Test::PairedT | Test::Wilcoxon)
+    }
+
+    /// What has to be met besides the interval at a true gain: the p-value of ranks, and the minimum effect.
+    fn further(&self, gain: f64) -> Result<Vec<Further>, Undefined> {
+        if self.asked.claim != Claim::Superior {
+            return Ok(Vec::new());
+        }
+        let mut further = Vec::new();
+        if matches!(self.test, Test::MannWhitney | Test::Wilcoxon) {
+            let zero = self.limit_at(0.0)?;
+            let design = *zero.decides(self.is_paired())?;
+            further.push(Further::Ranks { design, difference: gain * zero.scale });
+        }
+        if self.asked.min_effect > 0.0 {
+            let statistics = self.statistics()?;
+            let sd = statistics.effect.pooled_sd;
+            let d = gain * self.limit_at(0.0)?.scale / sd;
+            if sd > 0.0 && d.is_finite() {
+                further.push(Further::Effect { d, least: self.asked.min_effect });
+            }
+        }
+        Ok(further)
     }
 
     fn detectable(&self) -> Result<f64, Undefined> {
         let limit = self.limit(1.0)?;
         let power = if self.asked.claim == Claim::Equivalent { 0.5 * (1.0 + POWERS[0]) } else { POWERS[0] };
         if self.n < self.least() {
-            return Err(Undefined(format!("a test of ranks needs {} samples of each arm", self.least())));
+            return Err(Undefined(format!("the registered test needs {} samples of each arm", self.least())));
         }
-        Ok(limit.design.detectable(power, self.n, self.n)? / limit.scale)
+        let own = limit.decides(self.is_paired())?.detectable(power, self.n, self.n)? / limit.scale;
+        // The gain beyond the margin at which everything else has that power, too.
+        let short = |beyond: f64| -> Result<bool, Undefined> {
+            let further = self.further(limit.threshold + beyond)?;
+            Ok(further.iter().any(|it| it.power(self.n).is_ok_and(|it| it < POWERS[0])))
+        };
+        if self.asked.claim != Claim::Superior || !short(own)? {
+            return Ok(own);
+        }
+        let (mut low, mut high) = (own, 2.0 * own);
+        while short(high)? && high < 1e12 * own {
+            high *= 2.0;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if short(middle)? { low = middle } else { high = middle }
+        }
+        Ok(high)
     }
 
     /// Fewer samples than this decide nothing: as many as the exact test of ranks needs, where it is registered.
     fn least(&self) -> usize {
-        let ranks = self.asked.claim == Claim::Superior && self.test == Test::MannWhitney;
-        let possible =
-            |n: &usize| !ranks || mann_whitney_smallest_p(*n, *n).is_ok_and(|it| it.value() < self.alpha);
+        let test = if self.asked.claim == Claim::Superior { self.test } else { Test::Welch };
+        let possible = |n: &usize| match test {
+            Test::MannWhitney => mann_whitney_smallest_p(*n, *n).is_ok_and(|it| it.value() < self.alpha),
+            Test::Wilcoxon => smallest_signed_rank_p(*n) < self.alpha,
+            Test::Bootstrap => *n >= super::resampled::LEAST_SAMPLES,
+            Test::Welch | Test::PairedT => true,
+        };
         (2..10_000).find(possible).unwrap_or(2)
+    }
+}
+
+impl LimitOf {
+    /// The design that decides; paired tests need pairs.
+    fn decides(&self, paired: bool) -> Result<&Design, Undefined> {
+        let no_pairs =
+            || Undefined("the registered test is one of pairs, and the pilot has none that vary".to_owned());
+        if paired { self.paired.as_ref().ok_or_else(no_pairs) } else { Ok(&self.design) }
+    }
+}
+
+/// What has to be met besides the interval.
+enum Further {
+    /// A p-value of ranks below alpha, for any difference.
+    Ranks { design: Design, difference: f64 },
+    /// An observed |d| of at least this, where the true one is `d`.
+    Effect { d: f64, least: f64 },
+}
+
+/// By how much fewer samples a t-test needs than one of ranks for normal samples, 3 / π (Pitman; Lehmann 1975). For other
+/// samples ranks need fewer.
+const EFFICIENCY: f64 = 3.0 / std::f64::consts::PI;
+
+/// The most samples of an arm that are planned for.
+const MOST: usize = 1 << 40;
+
+impl Further {
+    /// The chance that `n` samples of each arm meet it.
+    fn power(&self, n: usize) -> Result<f64, StatsError> {
+        match *self {
+            Self::Ranks { design, difference } => {
+                let worth = ((n as f64 * EFFICIENCY) as usize).max(2);
+                Ok(design.power(difference, worth, worth)?.power)
+            }
+            Self::Effect { d, least } => {
+                // The observed d is a t of as many degrees of freedom, by the root of n / 2.
+                let root = (0.5 * n as f64).sqrt();
+                Ok(noncentral_t_sf(least * root, 2.0 * n as f64 - 2.0, d * root)?.value)
+            }
+        }
+    }
+
+    /// The smallest n with this power; `None` if none has.
+    fn needed_n(&self, power: f64) -> Option<usize> {
+        match *self {
+            Self::Ranks { design, difference } => {
+                let of_t = design.needed_n(difference, power).ok()?;
+                Some((of_t as f64 / EFFICIENCY).ceil() as usize)
+            }
+            // At the minimum itself, half of the experiments fall short of it, whatever their n.
+            Self::Effect { d, least } if d <= least => None,
+            Self::Effect { .. } => {
+                let reaches = |n: usize| self.power(n).is_ok_and(|it| it >= power);
+                let (mut low, mut high) = (1, 2);
+                while !reaches(high) {
+                    (low, high) = (high, 2 * high);
+                    if high > MOST {
+                        return None;
+                    }
+                }
+                while high - low > 1 {
+                    let middle = low + (high - low) / 2;
+                    if reaches(middle) { high = middle } else { low = middle }
+                }
+                Some(high)
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::vocab::Margin;
 const RESAMPLES: usize = 10_000;
 
 /// With fewer samples of an arm, resamples show less spread than there is.
-const LEAST_SAMPLES: usize = 10;
+pub(super) const LEAST_SAMPLES: usize = 10;
 
 /// The p-value of "no difference of the means": twice the share of resamples on the rarer side of zero, never 0.
 pub(super) fn p_value(comparison: &Comparison, seed: u64) -> Result<PValue, Undefined> {

@@ -3,7 +3,7 @@
 use super::{Set, prereg, registration, run, set, time};
 use harness::decide::{Planned, plan_power};
 
-const SUPERIOR: &str = "[[hypotheses]]\nid = \"h\"\nmetric = \"time\"\n";
+const SUPERIOR: &str = "[[hypotheses]]\nid = \"h\"\nmetric = \"time\"\nmin_effect = 0\n";
 
 fn plan(n: usize, claims: &str, sets: &[Set], gain: Option<f64>, blocked: bool) -> Vec<Planned> {
     let prereg = prereg(&registration(n, claims));
@@ -116,4 +116,60 @@ fn what_cannot_be_planned_says_why() {
     assert!(gain.contains("zero"), "{gain}");
     let (gain, _) = undefined(&[set("time", "a", &[5.0, 6.0])]);
     assert!(gain.contains("empty"), "{gain}");
+}
+
+/// What is planned of the pilot's own gain.
+fn observed(claims: &str, sets: &[Set]) -> harness::decide::Against {
+    plan(20, claims, sets, None, true)[0].against[0].clone().unwrap()
+}
+
+#[test]
+fn a_minimum_effect_has_to_be_met_as_well() {
+    let with = |least: f64| SUPERIOR.replace("min_effect = 0", &format!("min_effect = {least}"));
+    // d is about 0.72.
+    let sets = time(&ten(100.0, 10.0), &ten(92.0, 12.0));
+    let [none, some, much, too_much] = [0.0, 0.3, 0.6, 0.75].map(|least| observed(&with(least), &sets));
+    assert_eq!((none.needed, none.power), (some.needed, some.power));
+    assert!(much.needed[0] > none.needed[0] && much.power <= none.power, "{much:?}");
+    assert!(too_much.needed == [None, None] && too_much.power < 0.5, "{too_much:?}");
+    let n = much.needed[0].unwrap();
+    let at = |n| plan(n, &with(0.6), &sets, None, false)[0].against[0].as_ref().unwrap().power;
+    assert!(at(n) >= 0.8 && at(n - 1) < 0.8);
+    // The smallest gain that is shown moves along.
+    let detectable = |least| plan(20, &with(least), &sets, None, false)[0].detectable.clone().unwrap();
+    assert_eq!(detectable(0.0), detectable(0.3));
+    let gain = detectable(0.8);
+    assert!(gain > detectable(0.0));
+    let there = plan(20, &with(0.8), &sets, Some(gain), false)[0].against[1].clone().unwrap();
+    close(there.power, 0.8, 1e-6);
+}
+
+#[test]
+fn the_registered_test_is_planned() {
+    let noise = [0.0, 8.0, -7.0, 3.0, -5.0, 9.0, -2.0, 4.0, -9.0, 1.0];
+    let own = [0.3, -2.2, 1.1, -1.4, 2.2, 0.0, -1.1, 1.4, -2.3, 1.1];
+    let a: Vec<f64> = noise.iter().map(|it| 100.0 + it).collect();
+    let b: Vec<f64> = noise.iter().zip(own).map(|(it, own)| 97.0 + it + own).collect();
+    let sets = time(&a, &b);
+    let of = |test: &str| observed(&format!("{SUPERIOR}[decision]\ntest = \"{test}\"\n"), &sets);
+    let (welch, ranks) = (of("welch"), of("mann-whitney"));
+    let (paired, signed) = (of("paired-t"), of("wilcoxon"));
+    assert_eq!(of("bootstrap").needed[1], welch.needed[1]);
+    let n = |it: &harness::decide::Against| it.needed[1].unwrap() as f64;
+    // Ranks need 5 % more of normal samples, where nothing else asks for more.
+    close(n(&ranks) / n(&welch), std::f64::consts::PI / 3.0, 0.02);
+    assert!(
+        n(&signed) > n(&paired) && n(&signed) <= (1.05 * n(&paired)).ceil() + 1.0,
+        "{signed:?} {paired:?}"
+    );
+    assert!(n(&paired) * 5.0 < n(&welch));
+    assert_eq!(Some(paired.needed), welch.needed_paired);
+    // A pilot without pairs cannot plan them.
+    let claims = format!("{SUPERIOR}[decision]\ntest = \"paired-t\"\n");
+    let undefined = plan(20, &claims, &sets, None, false)[0].against[0].clone().unwrap_err();
+    assert!(undefined.0.contains("one of pairs"), "{undefined}");
+    // Six pairs are the fewest that Wilcoxon's test can decide by.
+    let clear = time(&a, &a.iter().zip(own).map(|(it, own)| it - 60.0 + own).collect::<Vec<_>>());
+    let claims = format!("{SUPERIOR}[decision]\ntest = \"wilcoxon\"\n");
+    assert_eq!(observed(&claims, &clear).needed[0], Some(6));
 }

@@ -1,6 +1,6 @@
 //! Exact distributions of rank sums under the null hypothesis.
 //!
-//! All recurrences only add positive numbers, so that counts far beyond 2^53 keep nearly all digits.
+//! Recurrences are exact or only add positive numbers, so that counts far beyond 2^53 keep nearly all digits.
 
 use super::dist::Probability;
 use super::moments::Sum;
@@ -34,6 +34,9 @@ pub(super) fn null_cdf_and_below(n_a: usize, n_b: usize, u: usize) -> (Probabili
 pub(super) fn null_counts(n_a: usize, n_b: usize, last: usize) -> Vec<f64> {
     let (smaller, ranks) = (n_a.min(n_b), n_a + n_b);
     let width = last + 1;
+    if choose(ranks, smaller) < LARGEST_WHOLE {
+        return whole_counts(smaller, n_a.max(n_b), width);
+    }
     // counts[j * width + u]: ways to choose j of the ranks so far with rank sum u above the lowest possible.
     let mut counts = vec![0.0; (smaller + 1) * width];
     counts[0] = 1.0;
@@ -51,6 +54,27 @@ pub(super) fn null_counts(n_a: usize, n_b: usize, last: usize) -> Vec<f64> {
         }
     }
     counts.split_off(smaller * width)
+}
+
+/// Below this number of divisions, all counts are exact in 128 bits: up to 65 against 65.
+const LARGEST_WHOLE: f64 = 1.5e38;
+
+/// The same in O(n U): with one more observation in the smaller arm, the generating function of U is multiplied by
+/// `(1 - x^(m + i)) / (1 - x^i)`. Differences of floats would lose digits; whole numbers modulo 2^128 lose nothing, whatever
+/// becomes of them in between.
+fn whole_counts(smaller: usize, larger: usize, width: usize) -> Vec<f64> {
+    let mut counts = vec![0_u128; width];
+    counts[0] = 1;
+    for own in 1..=smaller {
+        let both = larger + own;
+        for u in (both..width).rev() {
+            counts[u] = counts[u].wrapping_sub(counts[u - both]);
+        }
+        for u in own..width {
+            counts[u] = counts[u].wrapping_add(counts[u - own]);
+        }
+    }
+    counts.into_iter().map(|it| it as f64).collect()
 }
 
 /// Returns the binomial coefficient, exactly while it is below 2^53.
@@ -137,4 +161,27 @@ pub(super) fn tails(counts: &[f64], observed: usize, as_far: impl Fn(usize) -> b
         Probability::from_value(near).complement().into()
     };
     Tails { two_sided, less: one_sided(below, above), greater: one_sided(above, below) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_counts_are_those_of_all_divisions() {
+        for (n_a, n_b) in [(1, 1), (2, 3), (3, 2), (5, 5)] {
+            let counts = null_counts(n_a, n_b, n_a * n_b);
+            let mut expected = vec![0.0; n_a * n_b + 1];
+            for chosen in (0_u32..1 << (n_a + n_b)).filter(|it| it.count_ones() as usize == n_a) {
+                let ranks = (0..n_a + n_b).filter(|it| chosen >> it & 1 == 1).sum::<usize>();
+                expected[ranks - n_a * (n_a - 1) / 2] += 1.0;
+            }
+            assert_eq!(counts, expected, "{n_a} {n_b}");
+        }
+        // At the limit of 128 bits and beyond it, all divisions are counted.
+        for (n_a, n_b) in [(30, 30), (65, 65), (66, 66), (1, 10_000)] {
+            let all = Sum::of(null_counts(n_a, n_b, n_a * n_b));
+            assert!((all / choose(n_a + n_b, n_a) - 1.0).abs() < 1e-13, "{n_a} {n_b}");
+        }
+    }
 }

@@ -56,6 +56,23 @@ pub struct Judged {
     pub outlook: Option<Outlook>,
 }
 
+impl Judged {
+    /// Whose method the interval that decides is.
+    pub fn interval_method(&self) -> &'static str {
+        let positive = || self.comparison.samples.as_ref().is_some_and(|it| it.control.min() > 0.0);
+        match (self.method, self.counted) {
+            (Method::Constant, _) => "a point",
+            (Method::Bootstrap, _) => "BCa bootstrap",
+            (Method::Wilcoxon, Margin::Absolute(_)) => "Hodges-Lehmann by block",
+            (Method::Wilcoxon, Margin::Relative(_)) if positive() => "Hodges-Lehmann by block",
+            (Method::PairedT, Margin::Absolute(_)) => "paired t",
+            (Method::PairedT | Method::Wilcoxon, _) => "Fieller by block",
+            (_, Margin::Relative(_)) => "Fieller",
+            (_, Margin::Absolute(_)) => "Welch",
+        }
+    }
+}
+
 /// A hypothesis or guard, as both are judged.
 pub(super) struct Rule<'a> {
     kind: Kind,

@@ -4,6 +4,8 @@ use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
 use super::{caveats, robustness, tables};
+use crate::analyse::{Caveat, Comparison, Place};
+use crate::decide::Judged;
 use crate::prereg::{Hypothesis, Launch, Prereg};
 use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
@@ -142,7 +144,12 @@ fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Resul
         tables::interval_note(prereg, &run.decision)
     )?;
     for judged in &run.decision.hypotheses {
-        writeln!(page, "#### {}\n\n{}", escape(&judged.name()), tables::statistics(prereg, judged))?;
+        writeln!(
+            page,
+            "#### {}\n\n{}",
+            escape(&judged.name()),
+            tables::statistics(prereg, judged, is_normal(run, judged))
+        )?;
         robustness::write(page, judged)?;
     }
     writeln!(page, "<details><summary>Every metric and cell</summary>\n")?;
@@ -335,7 +342,7 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
             git(&run.git),
             state.into(),
             verdict.into(),
-            first.map(crate::decide::Judged::gain_text).unwrap_or_default().into(),
+            first.map(Judged::gain_text).unwrap_or_default().into(),
             part.into(),
         ]);
     }
@@ -350,4 +357,13 @@ fn reproduce(page: &mut String, experiment: &Experiment) -> fmt::Result {
     }
     let evidence = link(&format!("evidence/{id}/"), &format!("evidence/{id}/"));
     writeln!(page, "A further run is listed as a replication. Every sample of the runs above: {evidence}.\n")
+}
+
+/// Whether neither arm has the caveat that it is not normal.
+fn is_normal(run: &RecordedRun, judged: &Judged) -> bool {
+    let Comparison { metric, cell, treatment, control, .. } = &judged.comparison;
+    let about =
+        |it: &Place| it.metric == *metric && it.cell == *cell && [treatment, control].contains(&&it.arm);
+    let caveats = &run.analysis.caveats;
+    !caveats.iter().any(|it| matches!(it, Caveat::NotNormal { place, .. } if about(place)))
 }

@@ -136,7 +136,9 @@ pub(super) fn between(unit: Unit, low: f64, high: f64) -> String {
 }
 
 /// Everything that is known of one hypothesis, a line a statistic.
-pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
+///
+/// Without `normal` samples in both arms, the interval of d is an approximation.
+pub(super) fn statistics(prereg: &Prereg, judged: &Judged, normal: bool) -> Table {
     let mut table = Table::new([("statistic", Align::Left), ("value", Align::Left)]);
     let level = 1.0 - prereg.decision.alpha;
     let percents = format!("{} %", percent(level));
@@ -170,7 +172,11 @@ pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
     );
     put(
         &match &judged.gain {
-            Ok(gain) => format!("gain, {} % interval, which decides", percent(gain.interval.level)),
+            Ok(gain) => format!(
+                "gain, {} % interval ({}), which decides",
+                percent(gain.interval.level),
+                judged.interval_method()
+            ),
             Err(_) => "gain".to_owned(),
         },
         judged.gain_text(),
@@ -191,7 +197,10 @@ pub(super) fn statistics(prereg: &Prereg, judged: &Judged) -> Table {
     );
     put(&format!("p that decides ({}), adjusted for the family", judged.method), p_text(&judged.p_adjusted));
     put(
-        &format!("Cohen's d, {percents} (Bonett)"),
+        &format!(
+            "Cohen's d, {percents} (Bonett{})",
+            if normal { "" } else { "; approximate, as an arm is not normal" }
+        ),
         statistics.effect.standardized.as_ref().map_or_else(
             || "undefined: neither arm varies".to_owned(),
             |it| with_range(it.cohens_d, it.bonett_interval(level)),

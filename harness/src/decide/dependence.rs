@@ -7,9 +7,9 @@ use crate::stats::dist::student_t_isf;
 use crate::stats::{Autocorrelation, FirstOrder, Interval, Moments, Sample};
 use crate::vocab::{Claim, Finding, Margin};
 
-/// Neighbors whose correlation is that unlikely by chance, one-sided, are taken for dependent. By simulation: at 5 % the test sees
-/// 75 % of the series of 30 with a correlation of 0.5, and independent samples lose some 2 points of power; at 1 % it sees half of
-/// them, at 20 % more than 5 points are lost.
+/// Neighbors whose correlation is that unlikely by chance, one-sided, are taken for dependent. By simulation of 30 blocks with a
+/// correlation of 0.5: at 5 % a false claim is supported in 4 % of cases instead of 13 %, and independent samples lose 2 points of
+/// power; at 1 % it is 7 %, and at 20 % more than 5 points are lost.
 const LEVEL: f64 = 0.05;
 
 /// How much wider the interval of a gain is with its dependence, and what shows the dependence.

@@ -137,7 +137,7 @@ pub use error::StatsError;
 pub use factorial::{
     Cell, Contrast, ContrastRatio, Effect, Factorial2x2, MultiplicativeInteraction, factorial, factorial_2x2,
 };
-pub use group_sequential::{Decision, GroupSequential, Look, Sides, Spending, group_sequential};
+pub use group_sequential::{Decision, GroupSequential, Look, Sides, Spending, group_sequential, repeated_p};
 pub use harrell_davis::{HarrellDavis, harrell_davis, quantile_difference, quantile_ratio};
 pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};
 pub use interval::Interval;
@@ -164,7 +164,8 @@ pub use quantile_interval::{QuantileInterval, quantile_interval};
 pub use ratio::{Bounds, Fieller, GeometricRatio, LogDelta, Ratio, geometric_ratio, ratio, ratio_of_moments};
 pub use sample::Sample;
 pub use sequential::{
-    QuantileRanks, SignProcess, SignStream, mean_interval_anytime, quantile_ranks_anytime, sign_stream,
+    QuantileRanks, SignProcess, SignStream, ln_sign_evidence, mean_interval_anytime, quantile_ranks_anytime,
+    sign_ranks, sign_stream,
 };
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use signed_rank::{

@@ -33,11 +33,7 @@ impl SignProcess {
     pub fn push(&mut self, win: bool) {
         self.n += 1;
         self.wins += usize::from(win);
-        let (n, k) = (self.n as f64, self.wins as f64);
-        // Likelihood ratio of a coin of unknown bias, uniform over all of them or over those above 1/2.
-        self.ln_two_sided = n * LN_2 + ln_beta(1.0 + k, 1.0 + n - k);
-        let above = incomplete_beta(0.5, 1.0 + n - k, 1.0 + k).map_or(0.0, |above| above.ln);
-        self.ln_better = self.ln_two_sided + LN_2 + above;
+        [self.ln_two_sided, self.ln_better] = ln_evidence(self.wins, self.n - self.wins);
         self.max_ln_two_sided = self.max_ln_two_sided.max(self.ln_two_sided);
         self.max_ln_better = self.max_ln_better.max(self.ln_better);
     }
@@ -107,6 +103,47 @@ impl SignProcess {
         let upper = if self.wins == self.n { 1.0 } else { chance(root(center, 700.0, excess)) };
         Ok(Interval { lower, upper, level: 1.0 - alpha })
     }
+}
+
+/// The logarithms of the evidence for "one arm is better" and for "the treatment is better": likelihood ratios of a coin of
+/// unknown bias, uniform over all of them or over those above 1/2.
+fn ln_evidence(wins: usize, losses: usize) -> [f64; 2] {
+    let (k, rest) = (wins as f64, losses as f64);
+    let two_sided = (k + rest) * LN_2 + ln_beta(1.0 + k, 1.0 + rest);
+    let above = incomplete_beta(0.5, 1.0 + rest, 1.0 + k).map_or(0.0, |above| above.ln);
+    [two_sided, two_sided + LN_2 + above]
+}
+
+/// Returns the logarithm of the evidence for "the treatment is better" after so many pairs that it won and lost, in any
+/// order: at least `ln(1 / alpha)` at any time with a chance of at most alpha while it wins no more than every second pair
+/// (Ville 1939). 0 without pairs, below 0 where it loses more. O(1).
+pub fn ln_sign_evidence(wins: usize, losses: usize) -> f64 {
+    if wins + losses == 0 { 0.0 } else { ln_evidence(wins, losses)[1] }
+}
+
+/// Returns the ranks, from 1, between which the median of `n` differences lies, valid at any time: those that the evidence
+/// of the signs does not reject at `alpha` a side, ties with the median on the side that keeps it. `None` if n is too small
+/// to reject anything. O(log n).
+///
+/// # Errors
+///
+/// [`StatsError::InvalidLevel`] unless `0 < alpha < 1`.
+pub fn sign_ranks(n: usize, alpha: f64) -> Result<Option<(usize, usize)>, StatsError> {
+    let threshold = -checked_alpha(alpha)?.ln();
+    // The evidence falls with every loss; how many losses are still enough to reject?
+    let (mut enough, mut too_many) = (0, n + 1);
+    if ln_sign_evidence(n, 0) < threshold {
+        return Ok(None);
+    }
+    while too_many - enough > 1 {
+        let losses = enough.midpoint(too_many);
+        if ln_sign_evidence(n - losses.min(n), losses) >= threshold {
+            enough = losses;
+        } else {
+            too_many = losses;
+        }
+    }
+    Ok(Some((enough + 1, n - enough)))
 }
 
 /// Where a stream of pairs first reached the evidence to stop.
@@ -209,4 +246,41 @@ pub fn mean_interval_anytime(sample: &Sample, alpha: f64, planned: usize) -> Res
     let growth = n * rho2 + 1.0;
     let reach = sd * (2.0 * growth / (n * n * rho2) * (growth.sqrt() / alpha).ln()).sqrt();
     Ok(Interval::around(moments.mean(), reach, 1.0 - alpha))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_depends_on_the_counts_alone() {
+        let mut process = SignProcess::default();
+        for win in [true, false, true, true, true, true, true] {
+            process.push(win);
+        }
+        assert_eq!(process.ln_better(), ln_sign_evidence(6, 1));
+        assert_eq!(ln_sign_evidence(0, 0), 0.0);
+        assert!(ln_sign_evidence(1, 6) < 0.0);
+    }
+
+    /// A rank is inside if and only if the evidence against a median beyond it falls short.
+    #[test]
+    fn ranks_are_those_that_the_evidence_keeps() {
+        // Seven straight wins have evidence of 31.9, eight of 56.8.
+        assert_eq!(sign_ranks(6, 0.05), Ok(None));
+        assert_eq!(sign_ranks(7, 0.05), Ok(Some((1, 7))));
+        assert_eq!(sign_ranks(7, 0.025), Ok(None));
+        assert_eq!(sign_ranks(8, 0.025), Ok(Some((1, 8))));
+        for n in [8, 20, 51, 200] {
+            for alpha in [0.05, 0.025, 0.001] {
+                let Some((lower, upper)) = sign_ranks(n, alpha).unwrap() else { continue };
+                assert_eq!(lower + upper, n + 1);
+                assert!(ln_sign_evidence(n - (lower - 1), lower - 1) >= -alpha.ln());
+                assert!(ln_sign_evidence(n - lower, lower) < -alpha.ln());
+                assert!(lower <= upper, "{n} {alpha}");
+            }
+        }
+        assert_eq!(sign_ranks(0, 0.05), Ok(None));
+        assert_eq!(sign_ranks(9, 0.0).map_err(StatsError::code), Err("invalid_level"));
+    }
 }

@@ -3,8 +3,10 @@
 //! For looks that were not planned there are e-processes: [`sign_stream`](super::sign_stream).
 
 mod density;
+mod repeated;
 
 use density::Density;
+pub use repeated::repeated_p;
 
 use super::dist::{normal_isf, normal_sf};
 use super::interval::checked_alpha;
@@ -48,6 +50,22 @@ impl Spending {
         Ok(match self {
             Self::OBrienFleming => 2.0 * normal_sf(normal_isf(0.5 * alpha)? / fraction.sqrt()).value,
             Self::Pocock => alpha * ((std::f64::consts::E - 1.0) * fraction).ln_1p(),
+        })
+    }
+}
+
+impl Spending {
+    /// The logarithm of what is spent, which keeps its digits where the share itself is below the smallest double.
+    fn ln_spent(self, ln_alpha: f64, fraction: f64) -> Result<f64, StatsError> {
+        if fraction == 1.0 {
+            return Ok(ln_alpha);
+        }
+        Ok(match self {
+            Self::OBrienFleming => {
+                let z = normal_isf(0.5 * ln_alpha.exp())?;
+                std::f64::consts::LN_2 + normal_sf(z / fraction.sqrt()).ln
+            }
+            Self::Pocock => ln_alpha + ((std::f64::consts::E - 1.0) * fraction).ln_1p().ln(),
         })
     }
 }

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use harness::measure::{Failure, Interrupt, Measured, Place, Program, Stop, Workers, run};
+use harness::measure::{
+    Failure, Interrupt, Measured, Observation, Place, Program, Source, Stop, Workers, run,
+};
 use harness::plan::Plan;
 use harness::prereg::{Launch, Prereg, parse};
-use harness::vocab::Process;
-use std::collections::HashSet;
+use harness::vocab::{Cell, Process, Scalar};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -59,10 +61,18 @@ fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measur
     let never = Interrupt::new().unwrap();
     let mut workers = Workers::new(prereg, vec![program(&[]), program(args)], root, root, &never);
     let mut all = Vec::new();
-    let result = run(prereg, &plan, done, &[], &mut workers, |_, measured| {
-        all.push(measured);
-        Ok::<_, std::convert::Infallible>(())
-    });
+    let result = run(
+        prereg,
+        &plan,
+        done,
+        &[],
+        &mut workers,
+        |_, _| false,
+        |_, measured| {
+            all.push(measured);
+            Ok::<_, std::convert::Infallible>(())
+        },
+    );
     let result = result.map_err(|stop| match stop {
         Stop::Failure(failure) => failure,
         Stop::Sink(never) => match never {},
@@ -246,8 +256,59 @@ fn an_interruption_ends_the_wait_at_once() {
         });
         let programs = vec![program.clone(), program];
         let mut workers = Workers::new(&prereg, programs, scratch.path(), scratch.path(), &interrupt);
-        run(&prereg, &Plan::new(&prereg, 1), &HashSet::new(), &[], &mut workers, |_, _| Ok::<_, ()>(()))
+        run(
+            &prereg,
+            &Plan::new(&prereg, 1),
+            &HashSet::new(),
+            &[],
+            &mut workers,
+            |_, _| false,
+            |_, _| Ok::<_, ()>(()),
+        )
     });
     assert!(matches!(stop, Err(Stop::Failure(Failure::Interrupted))), "{stop:?}");
     assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_cell_that_has_enough_is_left_for_the_next_one() {
+    let mut prereg = prereg(Process::PerArm);
+    prereg.params.push(("terms".to_owned(), vec![Scalar::Int(1), Scalar::Int(2)]));
+    let plan = Plan::new(&prereg, 1);
+    let mut source = Counting::default();
+    let mut asked = Vec::new();
+    let first = plan.cells()[0].clone();
+    let enough = |cell: &Cell, blocks: u32| {
+        asked.push((cell.to_string(), blocks));
+        *cell == first && blocks == 1
+    };
+    run(&prereg, &plan, &HashSet::new(), &[], &mut source, enough, |_, _| Ok::<_, ()>(())).unwrap();
+    let blocks = prereg.design.samples;
+    let warmups = prereg.design.warmups;
+    assert_eq!(source.made.len() as u32, 2 * (warmups + 1) + 2 * (warmups + blocks));
+    assert_eq!(source.left, plan.cells());
+    // Never of warm-ups, never before there is a block, never again of a cell that was left.
+    let expected: Vec<_> = std::iter::once((first.to_string(), 1))
+        .chain((1..blocks).map(|it| (plan.cells()[1].to_string(), it)))
+        .collect();
+    assert_eq!(asked, expected);
+}
+
+/// A source that only counts.
+#[derive(Default)]
+struct Counting {
+    made: Vec<(String, usize, u32)>,
+    left: Vec<Cell>,
+}
+
+impl Source for Counting {
+    fn sample(&mut self, cell: &Cell, arm: usize, block: u32, _: bool) -> Result<Observation, Failure> {
+        self.made.push((cell.to_string(), arm, block));
+        Ok(Observation { values: vec![1.0], digest: String::new(), effective: BTreeMap::new(), at_ns: 0 })
+    }
+
+    fn leave(&mut self, cell: &Cell) -> Result<(), Failure> {
+        self.left.push(cell.clone());
+        Ok(())
+    }
 }

@@ -101,6 +101,15 @@ pub enum Caveat {
     },
     /// The arms were measured one after the other: a drift of the host looks like an effect.
     Sequential,
+    /// A cell stopped at a look before its last one.
+    StoppedEarly {
+        /// The cell; may be empty.
+        cell: String,
+        /// After how many blocks.
+        blocks: u32,
+        /// How many there could have been.
+        planned: u32,
+    },
     /// Several hypotheses, or one in several cells, are tested without correction.
     Uncorrected {
         /// How many.
@@ -152,6 +161,7 @@ impl Caveat {
             Self::Autocorrelated { .. } => "autocorrelated",
             Self::Drift { .. } => "drift",
             Self::Sequential => "sequential",
+            Self::StoppedEarly { .. } => "stopped-early",
             Self::Uncorrected { .. } => "uncorrected",
             Self::BusyHost { .. } => "busy-host",
             Self::Dirty => "dirty",
@@ -173,6 +183,7 @@ impl Caveat {
             | Self::Autocorrelated { place, .. }
             | Self::Drift { place, .. } => Some(place),
             Self::Sequential
+            | Self::StoppedEarly { .. }
             | Self::Uncorrected { .. }
             | Self::BusyHost { .. }
             | Self::Dirty
@@ -231,6 +242,13 @@ impl Caveat {
             ),
             Self::Sequential => {
                 "the arms were measured one after the other: drift looks like an effect".to_owned()
+            }
+            Self::StoppedEarly { cell, blocks, planned } => {
+                let place = if cell.is_empty() { String::new() } else { format!(" at {cell}") };
+                format!(
+                    "stopped at a look after {blocks} of {planned} blocks{place}: means, gains and d are larger on \
+                     average than the truth for having stopped there; the intervals that decide allow for it"
+                )
             }
             Self::Uncorrected { family } => {
                 format!("{family} tests of hypotheses are made without correction")

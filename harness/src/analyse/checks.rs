@@ -26,7 +26,7 @@ pub(super) fn caveats(
     samples: &Samples,
     comparisons: &[Comparison],
 ) -> Vec<Caveat> {
-    let mut caveats = of_run(prereg, run);
+    let mut caveats = of_run(prereg, run, samples);
     for place in places(prereg) {
         let Ok(sample) = Sample::new(samples.values(&place.metric, &place.cell, &place.arm)) else {
             continue;
@@ -39,12 +39,18 @@ pub(super) fn caveats(
     caveats
 }
 
-fn of_run(prereg: &Prereg, run: &RunData) -> Vec<Caveat> {
+fn of_run(prereg: &Prereg, run: &RunData, samples: &Samples) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     if prereg.design.order == Order::Sequential {
         caveats.push(Caveat::Sequential);
     }
     let cells = prereg.cells();
+    if prereg.design.looks.is_some() {
+        let planned = prereg.design.samples;
+        let used = |cell: String| (samples.blocks_of(prereg, &cell), cell);
+        let early = cells.iter().map(|it| used(it.to_string())).filter(|(blocks, _)| *blocks < planned);
+        caveats.extend(early.map(|(blocks, cell)| Caveat::StoppedEarly { cell, blocks, planned }));
+    }
     let tested = |it: &Hypothesis| cells.iter().filter(|cell| cell.matches(&it.condition)).count();
     let family = prereg.hypotheses.iter().map(tested).sum();
     if prereg.decision.correction == Correction::None && family > 1 {

@@ -29,12 +29,16 @@ impl fmt::Display for Gap {
 }
 
 pub(super) fn gaps(prereg: &Prereg, samples: &Samples) -> Vec<Gap> {
-    let registered = prereg.design.samples;
+    let stops = prereg.design.stops();
     let mut gaps = Vec::new();
     for metric in &prereg.metrics {
         for cell in prereg.cells() {
             for arm in &prereg.arms {
                 let (metric, cell, arm) = (metric.name.clone(), cell.to_string(), arm.name.clone());
+                let blocks = samples.blocks_of(prereg, &cell);
+                // A cell ends at one of its stops; whether at the right one, the rule says.
+                let registered =
+                    stops.iter().copied().find(|it| *it >= blocks).unwrap_or(prereg.design.samples);
                 let (mut found, mut surplus) = (0, 0);
                 for (block, _) in samples.blocks(&metric, &cell, &arm) {
                     *if block < registered { &mut found } else { &mut surplus } += 1;

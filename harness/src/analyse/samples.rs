@@ -1,4 +1,5 @@
-use crate::store::RunData;
+use crate::prereg::Prereg;
+use crate::store::{RunData, SampleSet};
 use std::collections::BTreeMap;
 
 /// The measured samples of a run, by metric, cell and arm, each with its block.
@@ -8,13 +9,34 @@ pub struct Samples(BTreeMap<(String, String, String), BTreeMap<u32, f64>>);
 impl Samples {
     /// The measured samples of `run`, without its warm-ups.
     pub fn of(run: &RunData) -> Self {
+        Self::of_sets(&run.sets)
+    }
+
+    /// The measured ones of some sets.
+    pub(super) fn of_sets(sets: &[SampleSet]) -> Self {
         let mut samples = Self::default();
-        for set in run.sets.iter().filter(|it| !it.warmup) {
+        for set in sets.iter().filter(|it| !it.warmup) {
             let key = (set.metric.clone(), set.cell.clone(), set.arm.clone());
             let blocks = samples.0.entry(key).or_default();
             blocks.extend((set.first_block..).zip(set.values.iter().copied()));
         }
         samples
+    }
+
+    /// The samples of the first so many blocks.
+    pub(super) fn first(&self, blocks: u32) -> Self {
+        let first = |all: &BTreeMap<u32, f64>| all.range(..blocks).map(|(at, it)| (*at, *it)).collect();
+        Self(self.0.iter().map(|(key, all)| (key.clone(), first(all))).collect())
+    }
+
+    /// How many blocks a cell has: up to the last one of any of its samples.
+    pub(super) fn blocks_of(&self, prereg: &Prereg, cell: &str) -> u32 {
+        let names = prereg.metrics.iter().flat_map(|it| prereg.arms.iter().map(|arm| (&it.name, &arm.name)));
+        let last = |(metric, arm): (&String, &String)| {
+            let key = (metric.clone(), cell.to_owned(), arm.clone());
+            Some(self.0.get(&key)?.last_key_value()?.0 + 1)
+        };
+        names.filter_map(last).max().unwrap_or(0)
     }
 
     /// The values of one metric, cell and arm, in order of their blocks.

@@ -10,7 +10,7 @@ use crate::measure::{Place, Program};
 use crate::plan::Plan;
 use crate::prereg::Prereg;
 use crate::stats::rng::mix64;
-use crate::store::{self, CellArm, Event, RunArm, RunLine, Store, StoreError};
+use crate::store::{self, CellArm, Event, RunArm, RunLine, SampleSet, Store, StoreError};
 use crate::vocab::RunState;
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
@@ -22,6 +22,8 @@ pub(super) struct Begun {
     /// What is stored already.
     pub(super) done: HashSet<Place>,
     pub(super) cells: Vec<CellArm>,
+    /// The samples themselves.
+    pub(super) sets: Vec<SampleSet>,
     /// The number of its last event.
     pub(super) events: u32,
     pub(super) lock: RunLock,
@@ -66,7 +68,7 @@ pub(super) fn begin(
         .collect();
     let lock = RunLock::take(project, id)?;
     store.begin_run(&run, &arms)?;
-    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), events: 1, lock })
+    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), sets: Vec::new(), events: 1, lock })
 }
 
 /// The newest run that waits for something: for samples, or only for its verdict.
@@ -146,11 +148,11 @@ pub(super) fn resume(
     let event = Event { seq: events + 1, at: now(), state: RunState::Resumed, detail: None };
     store.append_event(id, &event)?;
     ui.note(&format!("resuming run {id}: {here} of {total} samples are there, warm-ups included"));
-    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, events: events + 1, lock })
+    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, sets: data.sets, events: events + 1, lock })
 }
 
 /// The samples of which every metric is stored.
-fn complete(prereg: &Prereg, sets: &[store::SampleSet]) -> HashSet<Place> {
+fn complete(prereg: &Prereg, sets: &[SampleSet]) -> HashSet<Place> {
     let mut metrics: HashMap<Place, usize> = HashMap::new();
     for set in sets {
         for block in (set.first_block..).take(set.values.len()) {

@@ -27,6 +27,8 @@ pub(super) fn rehearse(
     let mut small = prereg.clone();
     small.design.warmups = 1;
     small.design.samples = 5;
+    // Five samples are no look, and nothing is decided.
+    small.design.looks = None;
     for (_, values) in &mut small.params {
         values.truncate(1);
     }
@@ -36,10 +38,18 @@ pub(super) fn rehearse(
     let mut sets = Vec::new();
     let result = {
         let mut workers = Workers::new(&small, programs, &project.root, &scratch.0, interrupt);
-        measure::run(&small, &plan, &HashSet::new(), &[], &mut workers, |_, measured| {
-            sets.extend(measured.sets);
-            Ok::<_, std::convert::Infallible>(())
-        })
+        measure::run(
+            &small,
+            &plan,
+            &HashSet::new(),
+            &[],
+            &mut workers,
+            |_, _| false,
+            |_, measured| {
+                sets.extend(measured.sets);
+                Ok::<_, std::convert::Infallible>(())
+            },
+        )
     };
     match result {
         Ok(()) => {}

@@ -9,7 +9,7 @@ use super::scratch::Scratch;
 use super::session::{self, now};
 use super::show::part;
 use super::ui::Ui;
-use crate::decide::{document, findings};
+use crate::decide::{document, findings, is_over};
 use crate::exchange::evidence::{self, Evidence};
 use crate::host;
 use crate::measure::{self, Interrupt, Measured, Program, Stop, Workers};
@@ -17,8 +17,9 @@ use crate::plan::Plan;
 use crate::prereg::{Launch, Prereg};
 use crate::render::{Experiment, RecordedRun};
 use crate::store::{Event, Store, StoreError, StoredVerdict};
-use crate::vocab::{RunState, Verdict};
+use crate::vocab::{Cell, RunState, Verdict};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -140,13 +141,19 @@ impl Recording<'_> {
             let root = &self.project.root;
             let mut workers = Workers::new(prereg, programs, root, &scratch.0, self.interrupt);
             let mut progress = Steps::new(ui.progress(plan.len()), &plan);
-            let result =
-                measure::run(prereg, &plan, &begun.done, &begun.cells, &mut workers, |index, measured| {
-                    let Measured { sets, cells } = measured;
-                    self.persist(|store| store.append_block(begun.id, &sets, &cells))?;
-                    progress.step(index);
-                    Ok(())
-                });
+            let stored = RefCell::new(begun.sets.clone());
+            let enough = |cell: &Cell, blocks: u32| is_over(prereg, cell, &stored.borrow(), blocks);
+            let keep = |index: usize, measured: Measured| {
+                let Measured { sets, cells } = measured;
+                self.persist(|store| store.append_block(begun.id, &sets, &cells))?;
+                // Without looks nobody asks for them.
+                if prereg.design.looks.is_some() {
+                    stored.borrow_mut().extend(sets);
+                }
+                progress.step(index);
+                Ok(())
+            };
+            let result = measure::run(prereg, &plan, &begun.done, &begun.cells, &mut workers, enough, keep);
             progress.finish();
             result
         };

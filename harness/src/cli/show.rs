@@ -36,6 +36,7 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
         None => experiment.deciding().or(experiment.runs.last()),
     };
     match run {
+        Some(run) if !run.is_over() && between_looks(&experiment, run) => unseen(&id, run, ui)?,
         Some(run) => {
             let prereg = experiment.versions.iter().find(|(it, _)| it.version == run.data.run.version);
             let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
@@ -48,6 +49,28 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
         ui.result(&runs(&experiment).show(Format::Text))?;
     }
     Ok(Exit::Done)
+}
+
+/// Whether a run may still go on to a registered look, before which nobody sees what it measures.
+fn between_looks(experiment: &Experiment, run: &RecordedRun) -> bool {
+    let version = experiment.versions.iter().find(|(it, _)| it.version == run.data.run.version);
+    version.is_some_and(|(_, prereg)| prereg.design.looks.is_some())
+}
+
+fn unseen(id: &str, run: &RecordedRun, ui: &mut Ui) -> Result<(), Failure> {
+    let (run, state) = (run.data.run.id, run.state.as_str());
+    match ui.format {
+        Format::Json => ui.result(&format!(
+            "{:#}",
+            json!({ "experiment": id, "run": run, "state": state, "decision": null })
+        )),
+        Format::Text | Format::Csv | Format::Markdown => {
+            ui.note(&format!(
+                "run {run} of `{id}` is {state}: it has registered looks, and nothing of it is shown before it stops"
+            ));
+            Ok(())
+        }
+    }
 }
 
 /// An experiment that was registered and not run yet.

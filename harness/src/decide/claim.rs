@@ -71,6 +71,10 @@ fn too_few_constants(facts: &Facts<'_>, statistics: &Statistics) -> Option<Found
 /// A share of a control that is zero, or cannot be told from zero, does not exist; that it got worse may still
 /// be plain.
 fn without_gain(facts: &Facts<'_>, statistics: &Statistics) -> Option<Found> {
+    // Means and their intervals are no part of the signs, and their level is that of a single look.
+    if facts.method == Method::SignEProcess {
+        return None;
+    }
     let two_sided = facts.rule.claim == Claim::Superior;
     let level = 1.0 - if two_sided { facts.interval_alpha } else { 2.0 * facts.interval_alpha };
     let absolute = facts.comparison.absolute_gain(level).ok()?;
@@ -93,11 +97,10 @@ fn without_gain(facts: &Facts<'_>, statistics: &Statistics) -> Option<Found> {
 fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) -> Found {
     let (margin, interval, alpha) = (facts.rule.margin.value(), gain.interval, facts.prereg.decision.alpha);
     // The direction in which the registered test points; a test of ranks may contradict the means.
-    let direction = facts.comparison.better.gain(match facts.prereg.decision.test {
-        Test::MannWhitney => statistics.delta.delta,
-        Test::Wilcoxon => signed_ranks(facts.comparison).unwrap_or(0.0),
-        Test::Welch | Test::PairedT | Test::Bootstrap => statistics.welch.difference,
-    });
+    let direction = match facts.prereg.decision.test {
+        _ if facts.method == Method::SignEProcess => gain.value,
+        test => direction(facts, statistics, test),
+    };
     let contradiction = "the registered test of ranks and the means point in opposite directions";
     // The gain of signed ranks is theirs, and one that the means contradict decides nothing.
     if facts.method == Method::Wilcoxon
@@ -146,6 +149,15 @@ fn superior(facts: &Facts<'_>, statistics: &Statistics, gain: &Gain, p: PValue) 
         // Arms that differ and do not vary are as far apart as can be.
         _ => (Finding::Supported, "the whole interval of the gain lies above the margin".to_owned(), false),
     }
+}
+
+/// The direction in which a test points, above zero where the treatment is better.
+fn direction(facts: &Facts<'_>, statistics: &Statistics, test: Test) -> f64 {
+    facts.comparison.better.gain(match test {
+        Test::MannWhitney => statistics.delta.delta,
+        Test::Wilcoxon => signed_ranks(facts.comparison).unwrap_or(0.0),
+        Test::Welch | Test::PairedT | Test::Bootstrap => statistics.welch.difference,
+    })
 }
 
 /// Above zero where the ranks of the pairs say that the treatment is greater; `None` without pairs.

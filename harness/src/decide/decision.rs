@@ -1,5 +1,6 @@
 use super::criterion::Criterion;
 use super::judge::{self, Judged, Kind};
+use super::looks::{self, CellLooks};
 use super::method::Method;
 use super::sham::{self, ShamCheck};
 use crate::analyse::{Analysis, Gain, Statistics};
@@ -26,6 +27,8 @@ pub struct Decision {
     pub guards: Vec<Judged>,
     /// Every check of the sham arm.
     pub sham: Vec<ShamCheck>,
+    /// Every look at every cell; empty where none are registered.
+    pub looks: Vec<CellLooks>,
 }
 
 /// Decides a run of `prereg` by its rule.
@@ -33,10 +36,13 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
     let hypotheses = judge::hypotheses(prereg, analysis);
     let guards = judge::guards(prereg, analysis);
     let sham: Vec<ShamCheck> = analysis.sham.iter().map(|it| sham::check(prereg, it)).collect();
-    let invalid = invalidity(prereg, run, analysis, &sham);
+    let looks = looks::replay(prereg, &run.sets);
+    let mut invalid = invalidity(prereg, run, analysis, &sham);
+    invalid.extend(looks.iter().filter_map(CellLooks::problem));
     let mut criteria: Vec<Criterion> =
         hypotheses.iter().chain(&guards).flat_map(|it| criteria(prereg, it, hypotheses.len())).collect();
     criteria.extend(integrity(prereg, analysis, &sham, run));
+    criteria.extend(looks.iter().map(looked));
     let all = || hypotheses.iter().chain(&guards);
     let refuted: Vec<String> =
         all().filter(|it| it.finding == Finding::Refuted).map(Judged::sentence).collect();
@@ -53,7 +59,7 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
     } else {
         (Verdict::Accept, Vec::new())
     };
-    Decision { verdict, reasons, criteria, hypotheses, guards, sham }
+    Decision { verdict, reasons, criteria, hypotheses, guards, sham, looks }
 }
 
 impl Decision {
@@ -164,8 +170,11 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
     let p = judged.p_adjusted.as_ref().ok();
     let alone = judged.kind == Kind::Guard || family == 1 || prereg.decision.correction == Correction::None;
     let adjusted = if alone { "" } else { "adjusted " };
+    // Of the sign e-process, every p is one that may be looked at.
+    let looked = judged.position.is_some() && judged.method != Method::SignEProcess;
+    let repeated = if looked { "repeated " } else { "" };
     criteria.push(Criterion {
-        name: format!("{name}: {adjusted}p ({})", judged.method),
+        name: format!("{name}: {adjusted}{repeated}p ({})", judged.method),
         threshold: format!("< {alpha}"),
         result: match &judged.p_adjusted {
             Ok(p) => minus(p.to_string()),
@@ -227,6 +236,28 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
         });
     }
     criteria
+}
+
+/// Where a cell stopped.
+fn looked(looks: &CellLooks) -> Criterion {
+    let place = if looks.cell.is_empty() { String::new() } else { format!(" at {}", looks.cell) };
+    let after = match looks.planned.as_slice() {
+        few @ ([_] | [_, _] | [_, _, _] | [_, _, _, _]) => {
+            few.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+        }
+        [first, second, .., last] => format!("{first}, {second}, … {last}"),
+        [] => String::new(),
+    };
+    Criterion {
+        name: format!("looks{place}"),
+        threshold: format!("after {after} blocks, until all is decided"),
+        result: looks.sentence(),
+        finding: match (looks.problem(), looks.stopped()) {
+            (Some(_), _) => Finding::Refuted,
+            (None, Some(_)) => Finding::Supported,
+            (None, None) => Finding::Undecided,
+        },
+    }
 }
 
 impl Judged {

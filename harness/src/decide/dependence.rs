@@ -31,7 +31,8 @@ pub(super) fn objection(
     gain: &Gain,
     method: Method,
 ) -> Option<String> {
-    if finding == Finding::Undecided {
+    // The order within a block is drawn, so that signs are evidence whatever blocks have in common.
+    if finding == Finding::Undecided || method == Method::SignEProcess {
         return None;
     }
     let (margin, interval) = (rule.margin.value(), gain.interval);

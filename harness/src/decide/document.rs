@@ -1,6 +1,6 @@
 //! A decision as the store keeps it: a JSON document, and a row for each hypothesis and guard.
 
-use super::{Criterion, Decision, Judged, Kind, Outlook, Robustness, Tested, Vote};
+use super::{CellLooks, Criterion, Decision, Judged, Kind, Look, Outlook, Robustness, Tested, Vote};
 use crate::analyse::{Analysis, Caveat, Comparison, Undefined};
 use crate::prereg::Prereg;
 use crate::stats::{Interval, PValue, PanelAnswer};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The whole decision as JSON. What does not exist is `null`, with its reason beside it.
 pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Value {
-    json!({
+    let mut document = json!({
         "verdict": decision.verdict,
         "reasons": decision.reasons,
         "criteria": decision.table(prereg).iter().map(criterion).collect::<Vec<_>>(),
@@ -25,7 +25,37 @@ pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Va
         })).collect::<Vec<_>>(),
         "caveats": analysis.caveats.iter().map(caveat).collect::<Vec<_>>(),
         "gaps": analysis.gaps.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    });
+    // Only of runs with looks, so that documents of all others stay what they were.
+    if !decision.looks.is_empty() {
+        document["looks"] = decision.looks.iter().map(looks).collect();
+    }
+    document
+}
+
+fn looks(it: &CellLooks) -> Value {
+    json!({
+        "cell": it.cell,
+        "planned": it.planned,
+        "blocks": it.blocks,
+        "stopped": it.stopped().map(|(_, blocks)| blocks),
+        "looks": it.looks.iter().map(look).collect::<Vec<_>>(),
     })
+}
+
+fn look(it: &Look) -> Value {
+    let claim = |it: &Judged| {
+        json!({
+            "name": it.name(),
+            "observed": it.position.and_then(|it| it.observed),
+            "boundary": it.position.and_then(|it| it.boundary),
+            "p_adjusted": it.p_adjusted.as_ref().ok().map(|it| p_value(*it)),
+            "gain": it.gain.as_ref().ok().map(|it| it.value),
+            "gain_interval": it.gain.as_ref().ok().map(|it| interval(it.interval)),
+            "finding": it.finding,
+        })
+    };
+    json!({ "blocks": it.blocks, "stops": it.stops, "claims": it.judged.iter().map(claim).collect::<Vec<_>>() })
 }
 
 /// A row for each hypothesis and guard in each cell.

@@ -3,9 +3,12 @@ use super::clock;
 use super::dependence;
 use super::method::{Method, Tested, counted, method, test};
 use super::paired;
+use super::position::{Claimed, Position};
 use super::power::{Outlook, Question, outlook};
 use super::resampled;
 use super::robustness::{self, Robustness};
+use super::sequence::Sequence;
+use super::signs;
 use crate::analyse::{Analysis, Comparison, Gain, Undefined};
 use crate::prereg::{Contrast, Guard, Hypothesis, Prereg};
 use crate::stats::{self, PValue};
@@ -46,6 +49,8 @@ pub struct Judged {
     pub tested: Result<Tested, Undefined>,
     /// The p-value, adjusted for the family.
     pub p_adjusted: Result<PValue, Undefined>,
+    /// Where it stands against its boundary; only with registered looks.
+    pub position: Option<Position>,
     /// What other methods say; only of hypotheses.
     pub robustness: Option<Robustness>,
     /// What follows.
@@ -104,22 +109,62 @@ impl<'a> From<&'a Guard> for Rule<'a> {
 /// Judges every hypothesis in every cell that it speaks of, as one family.
 pub(super) fn hypotheses(prereg: &Prereg, analysis: &Analysis) -> Vec<Judged> {
     let rules: Vec<Rule<'_>> = prereg.hypotheses.iter().map(Rule::from).collect();
-    judge(prereg, analysis, &rules, prereg.decision.correction)
+    judge(prereg, members(prereg, &analysis.comparisons, &rules), prereg.decision.correction)
 }
 
 /// Judges every guard in every cell that it speaks of, each by itself.
 pub(super) fn guards(prereg: &Prereg, analysis: &Analysis) -> Vec<Judged> {
     let rules: Vec<Rule<'_>> = prereg.guards.iter().map(Rule::from).collect();
-    judge(prereg, analysis, &rules, Correction::None)
+    judge(prereg, members(prereg, &analysis.comparisons, &rules), Correction::None)
 }
 
-fn judge(prereg: &Prereg, analysis: &Analysis, rules: &[Rule<'_>], correction: Correction) -> Vec<Judged> {
+/// Judges what is claimed of one cell from `comparisons` of it, whatever other cells say: where the family is corrected,
+/// each hypothesis has its equal share of alpha. What that decides, the correction over the whole family decides as well.
+pub(super) fn one_cell(prereg: &Prereg, comparisons: &[Comparison]) -> Vec<Judged> {
+    let rules: Vec<Rule<'_>> = prereg.hypotheses.iter().map(Rule::from).collect();
+    let family = match prereg.decision.correction {
+        Correction::None => 1,
+        Correction::Holm | Correction::BenjaminiHochberg => {
+            let cells = prereg.cells();
+            let speaks_of = |it: &Rule<'_>| cells.iter().filter(|cell| cell.matches(it.condition)).count();
+            rules.iter().map(speaks_of).sum()
+        }
+    };
+    let share = prereg.decision.alpha / family as f64;
+    let claimed = members(prereg, comparisons, &rules).into_iter().map(|member| {
+        let raw = member.p();
+        let padded: Vec<PValue> = [raw].into_iter().chain((1..family).map(|_| PValue::ONE)).collect();
+        let adjusted = stats::Correction::Bonferroni.adjust(&padded)[0];
+        finish(prereg, member, adjusted, share)
+    });
+    let guarded: Vec<Rule<'_>> = prereg.guards.iter().map(Rule::from).collect();
+    let guards = judge(prereg, members(prereg, comparisons, &guarded), Correction::None);
+    claimed.chain(guards).collect()
+}
+
+/// A hypothesis or guard in one cell, tested.
+struct Member<'a> {
+    rule: &'a Rule<'a>,
+    comparison: &'a Comparison,
+    sequence: Sequence,
+    method: Method,
+    tested: Result<Tested, Undefined>,
+}
+
+impl Member<'_> {
+    /// What has no p-value still counts in the size of the family.
+    fn p(&self) -> PValue {
+        self.tested.as_ref().map_or(PValue::ONE, |it| it.p)
+    }
+}
+
+fn members<'a>(prereg: &Prereg, comparisons: &'a [Comparison], rules: &'a [Rule<'a>]) -> Vec<Member<'a>> {
     let cells = prereg.cells();
-    let mut family: Vec<(&Rule<'_>, &Comparison, Result<Tested, Undefined>)> = Vec::new();
+    let mut members = Vec::new();
     for rule in rules {
         for cell in cells.iter().filter(|it| it.matches(rule.condition)) {
             let cell = cell.to_string();
-            let found = analysis.comparisons.iter().find(|it| {
+            let found = comparisons.iter().find(|it| {
                 it.metric == rule.metric
                     && it.cell == cell
                     && it.treatment == rule.contrast.treatment
@@ -128,12 +173,18 @@ fn judge(prereg: &Prereg, analysis: &Analysis, rules: &[Rule<'_>], correction: C
             // The registration was checked: every contrast is of registered arms in registered cells.
             if let Some(comparison) = found {
                 let method = method(prereg, rule, comparison);
-                family.push((rule, comparison, test(prereg, rule, comparison, method)));
+                let sequence = Sequence::of(&prereg.design, comparison);
+                let tested = test(prereg, rule, comparison, method)
+                    .and_then(|it| Ok(Tested { p: sequence.p(it.p, rule.claim)?, ..it }));
+                members.push(Member { rule, comparison, sequence, method, tested });
             }
         }
     }
-    // What has no p-value still counts in the size of the family.
-    let raw: Vec<PValue> = family.iter().map(|(.., it)| it.as_ref().map_or(PValue::ONE, |it| it.p)).collect();
+    members
+}
+
+fn judge(prereg: &Prereg, family: Vec<Member<'_>>, correction: Correction) -> Vec<Judged> {
+    let raw: Vec<PValue> = family.iter().map(Member::p).collect();
     let adjusted = to_stats(correction).adjust(&raw);
     let alpha = prereg.decision.alpha;
     let passing = adjusted.iter().filter(|it| it.value() < alpha).count();
@@ -142,13 +193,8 @@ fn judge(prereg: &Prereg, analysis: &Analysis, rules: &[Rule<'_>], correction: C
         Correction::Holm => alpha / family.len() as f64,
         Correction::BenjaminiHochberg => alpha * passing.max(1) as f64 / family.len() as f64,
     };
-    family
-        .into_iter()
-        .zip(adjusted)
-        .map(|((rule, comparison, tested), adjusted)| {
-            finish(prereg, rule, comparison, tested, adjusted, interval_alpha)
-        })
-        .collect()
+    let judged = family.into_iter().zip(adjusted);
+    judged.map(|(member, adjusted)| finish(prereg, member, adjusted, interval_alpha)).collect()
 }
 
 fn to_stats(correction: Correction) -> stats::Correction {
@@ -159,26 +205,33 @@ fn to_stats(correction: Correction) -> stats::Correction {
     }
 }
 
-fn finish(
-    prereg: &Prereg,
-    rule: &Rule<'_>,
-    comparison: &Comparison,
-    tested: Result<Tested, Undefined>,
-    adjusted: PValue,
-    interval_alpha: f64,
-) -> Judged {
-    let two_sided = rule.claim == Claim::Superior;
-    let level = 1.0 - if two_sided { interval_alpha } else { 2.0 * interval_alpha };
+fn finish(prereg: &Prereg, member: Member<'_>, adjusted: PValue, alpha: f64) -> Judged {
+    let Member { rule, comparison, sequence, method, tested } = member;
+    let tails = if rule.claim == Claim::Superior { 1.0 } else { 2.0 };
+    // A look without a boundary decides nothing.
+    let boundary = sequence.boundary(alpha, rule.claim);
+    let interval_alpha = boundary.as_ref().map_or(0.0, |(alpha, _)| *alpha);
+    let level = 1.0 - tails * interval_alpha;
+    let position = prereg.design.looks.as_ref().map(|looks| {
+        let z = boundary.as_ref().ok().and_then(|(_, z)| *z);
+        let claimed = Claimed { claim: rule.claim, margin: rule.margin, comparison };
+        claimed.position(looks.stopping, z, 0.5 * tails * alpha)
+    });
     let counted = counted(rule, comparison, level);
-    let method = method(prereg, rule, comparison);
-    let gain = match method {
+    let gain = boundary.and_then(|_| match method {
         Method::Bootstrap => {
             resampled::gain(comparison, counted, level, robustness::seed(prereg, rule, comparison))
         }
         Method::PairedT => paired::of_t(comparison, counted, level),
         Method::Wilcoxon => paired::of_ranks(comparison, counted, level),
+        Method::SignEProcess => signs::gain(comparison, counted, 0.5 * tails * interval_alpha),
         _ => comparison.gain(counted, level),
-    };
+    });
+    // The level over all looks, which is what the interval promises.
+    let gain = gain.map(|mut it| {
+        it.interval.level = 1.0 - tails * alpha;
+        it
+    });
     let p = tested.as_ref().map(|it| it.p).map_err(Clone::clone);
     let p_adjusted = p.clone().map(|_| adjusted);
     let facts = Facts { prereg, rule, comparison, method, gain: &gain, p: &p_adjusted, interval_alpha };
@@ -205,6 +258,8 @@ fn finish(
         }
         (found, _) => found,
     };
+    // How many blocks the signs would need does not follow from means and deviations.
+    let sample_more = sample_more && method != Method::SignEProcess;
     let undecided = gain.as_ref().ok().filter(|_| finding == Finding::Undecided && sample_more);
     let question = Question {
         claim: rule.claim,
@@ -227,6 +282,7 @@ fn finish(
         method,
         tested,
         p_adjusted,
+        position,
         robustness,
         finding,
         reason,

@@ -1,7 +1,7 @@
 use super::judge::Rule;
-use super::{resampled, robustness};
+use super::{resampled, robustness, signs};
 use crate::analyse::{Comparison, Pair, Statistics, Undefined};
-use crate::prereg::Prereg;
+use crate::prereg::{Prereg, Stopping};
 use crate::stats::{
     Equivalence, Limit, PValue, RankMethod, Status, equivalence_absolute_of_moments,
     equivalence_relative_of_moments, mann_whitney_smallest_p, paired_t, signed_rank,
@@ -25,6 +25,8 @@ pub enum Method {
     Bootstrap,
     /// Welch's t against the margin: one-sided, or two one-sided tests.
     WelchMargin,
+    /// The evidence of the signs of the gains within blocks.
+    SignEProcess,
     /// Neither arm varies: the chance that equal arms would be divided so, which only their sizes decide.
     Constant,
 }
@@ -39,6 +41,7 @@ impl Method {
             Self::Wilcoxon => "wilcoxon",
             Self::Bootstrap => "bootstrap",
             Self::WelchMargin => "welch-margin",
+            Self::SignEProcess => "sign-e-process",
             Self::Constant => "constant",
         }
     }
@@ -53,6 +56,7 @@ impl fmt::Display for Method {
             Self::Wilcoxon => "Wilcoxon",
             Self::Bootstrap => "bootstrap",
             Self::WelchMargin => "Welch, against the margin",
+            Self::SignEProcess => "sign e-process",
             Self::Constant => "exact, of constants",
         })
     }
@@ -61,22 +65,26 @@ impl fmt::Display for Method {
 /// A p-value with the statistic and the degrees of freedom that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// The p-value, of this claim alone.
+    /// The p-value, of this claim alone; valid over all looks where there are several.
     pub p: PValue,
-    /// t, U or the rank sum W of the pairs in which the treatment is greater; none of constants and of the bootstrap.
+    /// t, U, the rank sum W of the pairs in which the treatment is greater, or the blocks in which the gain is beyond zero
+    /// or the margin, by which the sign e-process counts; none of constants and of the bootstrap.
     pub statistic: Option<f64>,
     /// Degrees of freedom of a t.
     pub df: Option<f64>,
 }
 
 impl Tested {
-    fn new(p: PValue, statistic: Option<f64>, df: Option<f64>) -> Self {
+    pub(super) fn new(p: PValue, statistic: Option<f64>, df: Option<f64>) -> Self {
         Self { p, statistic, df }
     }
 }
 
 /// Which test the claim is decided by.
 pub(super) fn method(prereg: &Prereg, rule: &Rule<'_>, comparison: &Comparison) -> Method {
+    if prereg.design.looks.as_ref().is_some_and(|it| it.stopping == Stopping::SignEProcess) {
+        return Method::SignEProcess;
+    }
     let constant = comparison.statistics.as_ref().is_ok_and(constant);
     match (constant, rule.claim, prereg.decision.test) {
         (true, ..) => Method::Constant,
@@ -155,6 +163,7 @@ pub(super) fn test(
                 _ => above,
             })
         }
+        Method::SignEProcess => signs::test(rule, comparison),
         Method::Constant => of_constants(rule, comparison, statistics),
     }
 }

@@ -36,6 +36,16 @@
 //! blocks. The bootstrap is undefined below 10 samples of an arm. "Non-inferior" and "equivalent", and so every guard, are
 //! tested by Welch's t against the margin, with the interval of the means, whatever test is registered.
 //!
+//! With registered looks a cell stops at the first of them at which each of its hypotheses and guards is supported, or one is
+//! refuted. Group-sequential looks (Lan and DeMets 1983) are judged as a single look is, with the p of the look's
+//! boundary in place of alpha: the intervals are the repeated ones of Jennison and Turnbull (1989), which over all looks
+//! together cover as registered whyever a cell stops, and p is the repeated p-value, valid for the same reason and therefore
+//! corrected over a family like any other. Boundaries are two-sided for "superior", one-sided for the rest. The sign
+//! e-process counts in how many blocks the gain is beyond the margin: p is one by the evidence (for "superior" two, one for
+//! each direction), the gain is the median of the gains within blocks, and its interval holds every value that the
+//! evidence does not exclude, at whichever look. Estimates of cells that stopped early are not corrected and have their caveat.
+//! The panel and d know nothing of looks.
+//!
 //! No caveat drops a sample, and none supports or refutes anything. What is not normal, far out, of several modes, of unequal
 //! spread, drifting or not steady is reported. Two take a finding away:
 //!
@@ -63,20 +73,26 @@ mod decision;
 mod dependence;
 mod document;
 mod judge;
+mod looks;
 mod method;
 mod paired;
 mod planned;
+mod position;
 mod power;
 mod resampled;
 mod robustness;
+mod sequence;
 mod sham;
+mod signs;
 
 pub use criterion::Criterion;
 pub use decision::{Decision, decide, gain_text};
 pub use document::{document, findings};
 pub use judge::{Judged, Kind};
+pub use looks::{CellLooks, Look, is_over};
 pub use method::{Method, Tested};
 pub use planned::{Against, POWERS, Planned, plan_power};
+pub use position::Position;
 pub use power::Outlook;
 pub use robustness::{Robustness, Vote};
 pub use sham::ShamCheck;

@@ -69,19 +69,32 @@ pub enum Stop<E> {
 /// Measures every step of `plan` that is not in `done`, in order, and hands each to `sink`.
 ///
 /// `known` holds the results of cells and arms that an interrupted run stored before. A result that differs
-/// from the cell's first is a [`Failure::Digest`]; the step in which it was found is handed over nonetheless.
+/// from the cell's first is a [`Failure::Digest`]; the step in which it was found is handed over nonetheless. Before every
+/// measured block but the first, `enough` is asked whether the blocks of the cell so far are all that are wanted; then the
+/// rest of the cell is left out.
 pub fn run<E>(
     prereg: &Prereg,
     plan: &Plan,
     done: &HashSet<Place>,
     known: &[CellArm],
     source: &mut dyn Source,
+    mut enough: impl FnMut(&Cell, u32) -> bool,
     mut sink: impl FnMut(usize, Measured) -> Result<(), E>,
 ) -> Result<(), Stop<E>> {
     let mut results = Results::new(known);
+    // The cell that is left, if one is.
+    let mut left = None;
     for index in 0..plan.len() {
         let step = plan.step(index);
         let cell = &plan.cells()[step.cell];
+        if left == Some(step.cell) {
+            continue;
+        }
+        if !step.warmup && step.block > 0 && enough(cell, step.block) {
+            source.leave(cell).map_err(Stop::Failure)?;
+            left = Some(step.cell);
+            continue;
+        }
         let mut measured = Measured { sets: Vec::new(), cells: Vec::new() };
         let mut failure = None;
         for &arm in &step.arms {

@@ -8,7 +8,7 @@
 //! its value differs from its default, so the digest of an older registration never changes.
 
 use super::node::{Node, named};
-use super::{Arm, Contrast, FORMAT, Guard, Hypothesis, Launch, Prereg};
+use super::{Arm, Contrast, FORMAT, Guard, Hypothesis, Launch, Looks, Prereg, Schedule, Stopping};
 use crate::vocab::{Digest, Margin, Scalar};
 use std::time::Duration;
 
@@ -76,14 +76,16 @@ impl Prereg {
 
     fn design_node(&self) -> Node {
         let it = &self.design;
-        Node::Section(named([
+        let mut keys = named([
             ("warmups", Node::Int(it.warmups.into())),
             ("samples", Node::Int(it.samples.into())),
             ("order", Node::text(it.order.as_str())),
             ("process", Node::text(it.process.as_str())),
             ("clock", Node::text(it.clock.as_str())),
             ("seed", Node::Whole(it.seed)),
-        ]))
+        ]);
+        keys.extend(named(it.looks.as_ref().map(|it| ("looks", looks(it)))));
+        Node::Section(keys)
     }
 
     fn metrics_node(&self) -> Node {
@@ -111,6 +113,18 @@ impl Prereg {
         let max_load = self.environment.max_load.map(|it| ("max_load", Node::Float(it)));
         Node::Section(named(max_load))
     }
+}
+
+fn looks(looks: &Looks) -> Node {
+    let mut keys = vec![("method", Node::text(looks.stopping.method().as_str()))];
+    keys.push(match &looks.schedule {
+        Schedule::At(blocks) => ("at", Node::List(blocks.iter().map(|it| Node::Int((*it).into())).collect())),
+        Schedule::Every(every) => ("every", Node::Int((*every).into())),
+    });
+    if let Stopping::GroupSequential(spending) = looks.stopping {
+        keys.push(("spending", Node::text(spending.as_str())));
+    }
+    Node::Section(named(keys))
 }
 
 fn arm(arm: &Arm) -> Node {

@@ -3,8 +3,8 @@
 use super::parse::{ArmDraft, At, Names, ParamDraft};
 use super::problem::{Report, list};
 use super::table::Table;
-use super::{Arm, Design, Guard, Hypothesis, Launch, Worker};
-use crate::vocab::{Role, Scalar};
+use super::{Arm, Design, Guard, Hypothesis, Launch, Rule, Stopping, Worker};
+use crate::vocab::{Order, Role, Scalar, Test};
 
 const MOST_CELLS: u128 = 10_000;
 const MOST_SAMPLES: u128 = 1_000_000_000;
@@ -149,6 +149,48 @@ pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>)
              at most {MOST_SAMPLES} are allowed"
         );
         root.report.add(root.at_key("design"), message);
+    }
+}
+
+/// What is looked at before the end can be judged then.
+pub(super) fn looks(root: &Table<'_>, design: Option<&Design>, rule: Option<&Rule>, claims: bool) {
+    let Some(Design { looks: Some(looks), order, .. }) = design else {
+        return;
+    };
+    let at = root.at_within("design", "looks");
+    let refuse = |message: String, hint: &str| root.report.help(at, message, Some(hint.to_owned()));
+    if !claims {
+        let hint = "leave [design.looks] out: without it n is fixed";
+        refuse("[design.looks] without a hypothesis or guard: there is nothing to stop for".into(), hint);
+    }
+    let method = looks.stopping.method();
+    let test = rule.map(|it| it.test);
+    match (looks.stopping, order, test) {
+        (_, Order::Sequential, _) => refuse(
+            "[design.looks] with `order = \"sequential\"`: one arm is complete before the next one begins"
+                .into(),
+            "measure in blocks: `order = \"random-blocks\"`",
+        ),
+        (Stopping::SignEProcess, Order::Abba, _) => refuse(
+            format!(
+                "`{method}` with `order = \"abba\"`: its proof is that the order within a block is random"
+            ),
+            "measure with `order = \"random-blocks\"`",
+        ),
+        _ => {}
+    }
+    match (looks.stopping, test) {
+        (Stopping::GroupSequential(_), Some(Test::Bootstrap)) => refuse(
+            format!(
+                "`{method}` looks with `test = \"bootstrap\"`: its p is never below what early looks ask for"
+            ),
+            "register another test, or leave [design.looks] out",
+        ),
+        (Stopping::SignEProcess, Some(test)) if test != Test::Welch => refuse(
+            format!("`{method}` with `test = \"{test}\"`: it is a test of its own, of signs within blocks"),
+            "leave `test` out",
+        ),
+        _ => {}
     }
 }
 

@@ -21,7 +21,8 @@ pub(super) const ROOT: &[&str] = &[
 ];
 pub(super) const WORKER: &[&str] = &["package", "command", "system", "timeout"];
 pub(super) const ARM: &[&str] = &["role", "params", "env", "command"];
-pub(super) const DESIGN: &[&str] = &["warmups", "samples", "order", "process", "clock", "seed"];
+pub(super) const DESIGN: &[&str] = &["warmups", "samples", "order", "process", "clock", "seed", "looks"];
+pub(super) const LOOKS: &[&str] = &["method", "at", "every", "spending"];
 pub(super) const METRIC: &[&str] = &["unit", "better"];
 pub(super) const HYPOTHESIS: &[&str] =
     &["id", "metric", "where", "treatment", "control", "claim", "margin", "min_effect"];
@@ -55,6 +56,7 @@ mod tests {
             ("/$defs/worker", WORKER),
             ("/$defs/arm", ARM),
             ("/$defs/design", DESIGN),
+            ("/$defs/looks", LOOKS),
             ("/$defs/metric", METRIC),
             ("/$defs/hypothesis", HYPOTHESIS),
             ("/$defs/guard", GUARD),
@@ -86,6 +88,8 @@ mod tests {
         check::<Order>("design", "order");
         check::<Process>("design", "process");
         check::<Clock>("design", "clock");
+        check::<LookMethod>("looks", "method");
+        check::<Spending>("looks", "spending");
         check::<Direction>("metric", "better");
         check::<Claim>("hypothesis", "claim");
         check::<Test>("decision", "test");
@@ -110,6 +114,7 @@ mod tests {
             ("[worker]", WORKER),
             ("[arms.a]", ARM),
             ("[design]", DESIGN),
+            ("[design.looks]", LOOKS),
             ("[metrics.m]", METRIC),
             ("[[hypotheses]]", HYPOTHESIS),
             ("[[guards]]", GUARD),

@@ -16,6 +16,7 @@
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[arms.<name>]` | `role` | no `params`, no `env`, the worker's `command` |
 //! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1` |
+//! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better` | |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
 //! | `[[guards]]` | `metric`, `margin` | every cell |
@@ -24,6 +25,15 @@
 //!
 //! A hypothesis or guard names its `treatment` and `control` where there is not exactly one arm of that role.
 //! A number as a margin is relative; `{ absolute = 2.0 }` is in the metric's unit.
+//!
+//! # Looks
+//!
+//! With `[design.looks]` a cell stops at the first of the registered looks at which all that is claimed of it is decided;
+//! `at` lists the numbers of blocks, the last of them `samples`, and `every = k` is every k blocks and the last.
+//! Group-sequential looks number at most 20, and the first comes after at least 10 blocks, since before that a t is too
+//! far from a normal z; they go with every test but the bootstrap, whose p has no room below 1 in 5,000. The sign e-process
+//! is a test of its own, of the sign of what a block gains, so no `test` is registered with it, and the order of the arms
+//! in a block must be random. Both correct over a family as registered, and both judge guards as they judge hypotheses.
 
 mod canonical;
 mod check;
@@ -43,8 +53,8 @@ pub use parse::{parse, parse_canonical};
 pub use problem::{Problem, Problems};
 
 use crate::vocab::{
-    Agreement, Cell, Claim, Clock, Correction, Direction, Labels, Margin, Order, Process, Role, Scalar, Test,
-    Unit,
+    Agreement, Cell, Claim, Clock, Correction, Direction, Labels, LookMethod, Margin, Order, Process, Role,
+    Scalar, Spending, Test, Unit,
 };
 use std::time::Duration;
 
@@ -138,6 +148,60 @@ pub struct Design {
     pub clock: Clock,
     /// Of the order and of the workers' inputs.
     pub seed: u64,
+    /// When it may stop early. `None`: never, n is fixed.
+    pub looks: Option<Looks>,
+}
+
+/// When a cell is looked at before its end, and what keeps the error rates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// After how many blocks.
+    pub schedule: Schedule,
+    /// By what it may stop.
+    pub stopping: Stopping,
+}
+
+/// After how many blocks a cell is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// After these, ascending; the last one is the number of samples.
+    At(Vec<u32>),
+    /// After every so many, and after the last one.
+    Every(u32),
+}
+
+/// What keeps the error rates over the looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopping {
+    /// Boundaries that spend alpha.
+    GroupSequential(Spending),
+    /// Evidence that may be looked at at any time.
+    SignEProcess,
+}
+
+impl Stopping {
+    /// Its word.
+    pub fn method(self) -> LookMethod {
+        match self {
+            Self::GroupSequential(_) => LookMethod::GroupSequential,
+            Self::SignEProcess => LookMethod::SignEProcess,
+        }
+    }
+}
+
+impl Design {
+    /// The numbers of blocks after which a cell may stop, ascending; the last one is [`Design::samples`], and the only one
+    /// without looks.
+    pub fn stops(&self) -> Vec<u32> {
+        match self.looks.as_ref().map(|it| &it.schedule) {
+            None => vec![self.samples],
+            Some(Schedule::At(blocks)) => blocks.clone(),
+            Some(Schedule::Every(every)) => {
+                let step = usize::try_from(*every).unwrap_or(usize::MAX).max(1);
+                (*every..self.samples).step_by(step).chain([self.samples]).collect()
+            }
+        }
+    }
 }
 
 /// Something measured: one number a sample.

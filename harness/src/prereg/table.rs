@@ -78,6 +78,13 @@ impl<'a> Table<'a> {
         self.entries.and_then(|it| it.get_key_value(key)).map_or(self.at, |(key, _)| key.span().start)
     }
 
+    /// The offset of a key of the table `[key]`; of that one if it is not there.
+    pub(crate) fn at_within(&self, key: &str, inner: &str) -> usize {
+        let entries = self.entries.and_then(|it| it.get(key)).and_then(|it| it.get_ref().as_table());
+        let found = entries.and_then(|it| it.get_key_value(inner));
+        found.map_or_else(|| self.at_key(key), |(inner, _)| inner.span().start)
+    }
+
     /// The value of a key, if it is there.
     pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         let value = self.entries?.get(key)?;

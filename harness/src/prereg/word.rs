@@ -1,7 +1,8 @@
 //! The closed sets of a pre-registration, and which of their members this version can carry out.
 
 use crate::vocab::{
-    Agreement, Claim, Clock, Correction, Direction, Labels, Order, Process, Role, Test, UnknownWord,
+    Agreement, Claim, Clock, Correction, Direction, Labels, LookMethod, Order, Process, Role, Spending, Test,
+    UnknownWord,
 };
 use std::str::FromStr;
 
@@ -55,6 +56,8 @@ words! {
     };
     Order, "order", |_| true;
     Process, "process", |_| true;
+    LookMethod, "look method", |_| true;
+    Spending, "spending function", |_| true;
     Clock, "clock", |it| match it {
         Clock::Wall | Clock::ThreadCpu => true,
     };

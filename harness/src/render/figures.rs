@@ -2,10 +2,12 @@
 
 use super::experiment::{Experiment, RecordedRun};
 use super::markdown::safe_file_name;
-use super::plot::{self, Arm, GainRow, Gains, Interval, Panel, Samples, VerdictRow, Verdicts};
+use super::plot::{
+    self, Arm, GainRow, Gains, Interval, LookPanel, LookPoint, Looks, Panel, Samples, VerdictRow, Verdicts,
+};
 use super::tables::label;
 use crate::decide::{Judged, Kind};
-use crate::prereg::{Metric, Prereg};
+use crate::prereg::{Metric, Prereg, Stopping};
 use crate::stats;
 use crate::store::SampleSet;
 use crate::vocab::{Claim, Margin, Verdict};
@@ -38,6 +40,10 @@ pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
     if let Some(gains) = gains(prereg, run) {
         let alternative = format!("Gains of {} against zero and their margins, with intervals", prereg.id);
         add("gain", "Gain of each hypothesis and guard".to_owned(), alternative, plot::gain::draw(&gains));
+    }
+    if let Some(looks) = looks(prereg, run) {
+        let alternative = format!("Each look of {} against its boundary", prereg.id);
+        add("looks", "Looks".to_owned(), alternative, plot::looks::draw(&looks));
     }
     for metric in claimed_first(prereg) {
         let samples = samples(prereg, run, metric);
@@ -112,19 +118,58 @@ fn gains(prereg: &Prereg, run: &RecordedRun) -> Option<Gains> {
                 Margin::Absolute(_) => None,
             },
             finding: it.finding,
-            gain: it
-                .comparison
-                .relative_gain(level)
-                .map(|gain| plot::Gain {
-                    value: gain.value,
-                    interval: Some(Interval { low: gain.interval.lower, high: gain.interval.upper }),
-                })
-                .map_err(|undefined| undefined.0),
+            // With looks the interval is not that of a single one, and cannot be made anew.
+            gain: match (&it.gain, it.position, it.counted) {
+                (Ok(gain), Some(_), Margin::Relative(_)) => Ok(*gain),
+                _ => it.comparison.relative_gain(level),
+            }
+            .map(|gain| plot::Gain {
+                value: gain.value,
+                interval: Some(Interval { low: gain.interval.lower, high: gain.interval.upper }),
+            })
+            .map_err(|undefined| undefined.0),
         }
     };
     let rows: Vec<_> = run.decision.hypotheses.iter().chain(&run.decision.guards).map(row).collect();
     let title = format!("{}: gain, positive is better", prereg.title);
     (!rows.is_empty()).then(|| Gains { title, interval: super::tables::levels(&run.decision), rows })
+}
+
+fn looks(prereg: &Prereg, run: &RecordedRun) -> Option<Looks> {
+    let registered = prereg.design.looks.as_ref()?;
+    let statistic = match registered.stopping {
+        Stopping::GroupSequential(_) => "z",
+        Stopping::SignEProcess => "log10 of the evidence",
+    };
+    let mut panels = Vec::new();
+    for cell in &run.decision.looks {
+        let claims = cell.looks.first().map_or(0, |it| it.judged.len());
+        for index in 0..claims {
+            let seen: Vec<(u32, &Judged)> =
+                cell.looks.iter().filter_map(|look| Some((look.blocks, look.judged.get(index)?))).collect();
+            let last = seen.last()?.1;
+            panels.push(LookPanel {
+                label: last.name(),
+                planned: cell.planned.clone(),
+                stopped: cell.stopped().map(|(_, blocks)| blocks),
+                finding: last.finding,
+                word: last.finding_word().to_owned(),
+                looks: seen
+                    .iter()
+                    .filter_map(|(blocks, it)| {
+                        let position = it.position?;
+                        Some(LookPoint {
+                            blocks: *blocks,
+                            observed: position.observed,
+                            boundary: position.boundary,
+                        })
+                    })
+                    .collect(),
+            });
+        }
+    }
+    let title = format!("{}: looks", prereg.title);
+    (!panels.is_empty()).then(|| Looks { title, statistic: statistic.to_owned(), panels })
 }
 
 fn samples(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Samples {

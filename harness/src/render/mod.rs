@@ -5,6 +5,7 @@ mod caveats;
 mod experiment;
 mod figures;
 mod ledger;
+mod looks;
 pub mod markdown;
 pub mod plot;
 mod robustness;

@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
-use super::{caveats, robustness, tables};
+use super::{caveats, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::Judged;
 use crate::prereg::{Hypothesis, Launch, Prereg};
@@ -33,6 +33,10 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
         Some(run) => {
             verdict(page, experiment, run)?;
             for figure in figures.iter().filter(|it| it.path.ends_with("/gain.svg")) {
+                picture(page, figure)?;
+            }
+            looks::write(page, prereg, &run.decision)?;
+            for figure in figures.iter().filter(|it| it.path.ends_with("/looks.svg")) {
                 picture(page, figure)?;
             }
             measurements(page, prereg, run, figures)?;
@@ -117,7 +121,8 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
         }
         writeln!(page, "{}", tables::cell(prereg, run, &cell))?;
     }
-    let rest: Vec<_> = figures.iter().filter(|it| !it.path.ends_with("/gain.svg")).collect();
+    let placed = |it: &&Figure| it.path.ends_with("/gain.svg") || it.path.ends_with("/looks.svg");
+    let rest: Vec<_> = figures.iter().filter(|it| !placed(it)).collect();
     // The metric that is claimed comes first: its plots are shown, the others folded away.
     let (shown, folded) = rest.split_at(rest.len().min(2));
     for figure in shown {
@@ -178,9 +183,18 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         Clock::Wall => "wall clock",
         Clock::ThreadCpu => "CPU time of the thread",
     };
+    let most = if design.looks.is_some() { "At most " } else { "" };
+    let looks = design.looks.as_ref().map_or_else(String::new, |it| {
+        let after: Vec<_> = design.stops().iter().map(u32::to_string).collect();
+        let after = match after.as_slice() {
+            [first, second, .., last] if after.len() > 20 => format!("{first}, {second}, … {last}"),
+            all => all.join(", "),
+        };
+        format!(" Looks after {after} blocks, {}.", looks::registered(it))
+    });
     writeln!(
         page,
-        "{} samples of each arm and cell, {warmups}; {order}; {process}; timed by {clock}; seed {}.{}\n",
+        "{most}{} samples of each arm and cell, {warmups}; {order}; {process}; timed by {clock}; seed {}.{looks}{}\n",
         design.samples,
         design.seed,
         rule(prereg),

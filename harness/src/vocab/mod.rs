@@ -205,6 +205,26 @@ word! {
 }
 
 word! {
+    /// How a run that is looked at before its end keeps its error rates.
+    LookMethod {
+        /// Boundaries that spend alpha over the looks.
+        GroupSequential = "group-sequential",
+        /// Evidence from the signs of the differences within blocks, valid at any time.
+        SignEProcess = "sign-e-process",
+    }
+}
+
+word! {
+    /// How much of alpha group-sequential looks have spent by when.
+    Spending {
+        /// Hardly anything early, nearly everything at the end.
+        OBrienFleming = "obrien-fleming",
+        /// About the same at every look.
+        Pocock = "pocock",
+    }
+}
+
+word! {
     /// The clock by which a sample is timed.
     Clock {
         /// Monotonic wall time.

@@ -7,6 +7,7 @@ mod cases;
 mod caveats;
 mod error_rates;
 mod invalid;
+mod looks;
 mod planned;
 mod properties;
 mod registered;

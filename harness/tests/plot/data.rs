@@ -1,6 +1,8 @@
 //! Inputs of plots: what an experiment looks like, and what none should look like.
 
-use harness::render::plot::{Arm, Gain, GainRow, Gains, Interval, Panel, Samples, VerdictRow, Verdicts};
+use harness::render::plot::{
+    Arm, Gain, GainRow, Gains, Interval, LookPanel, LookPoint, Looks, Panel, Samples, VerdictRow, Verdicts,
+};
 use harness::vocab::{Claim, Direction, Finding, Role, Unit, Verdict};
 
 /// A small generator of noise; the same seed gives the same noise everywhere.
@@ -201,6 +203,41 @@ pub(crate) fn ledger() -> Verdicts {
             experiment("exp-5-arena", "Nodes in an arena", Verdict::Invalid, Some(0.31)),
             experiment("exp-6-intern", "Interned symbols", Verdict::Inconclusive, None),
             open,
+        ],
+    }
+}
+
+/// One claim that stopped early, one that went to its end, one that is far beyond, one after every block.
+pub(crate) fn looks() -> Looks {
+    let point = |blocks, observed: f64, boundary: f64| LookPoint {
+        blocks,
+        observed: Some(observed),
+        boundary: Some(boundary),
+    };
+    let panel = |label: &str, planned: Vec<u32>, stopped, finding, word: &str, looks| LookPanel {
+        label: label.to_owned(),
+        planned,
+        stopped: Some(stopped),
+        finding,
+        word: word.to_owned(),
+        looks,
+    };
+    let (two, three) = (vec![point(20, 1.9, 3.71), point(40, 2.98, 2.51)], [3.71, 2.51, 1.99]);
+    let end = (1..=3).zip(three).map(|(look, boundary)| point(20 * look, 0.3 * f64::from(look), boundary));
+    let every = (1..=90).map(|n| LookPoint {
+        blocks: n,
+        observed: (n > 3).then(|| 0.02 * f64::from(n) - 0.3 * f64::from(n % 7)),
+        boundary: Some(1.6),
+    });
+    let planned = || vec![20, 40, 60];
+    Looks {
+        title: "Lazy loading: looks".to_owned(),
+        statistic: "z".to_owned(),
+        panels: vec![
+            panel("open-1m", planned(), 40, Finding::Supported, "supported", two),
+            panel("guard memory", planned(), 60, Finding::Undecided, "undecided", end.collect()),
+            panel("far away", planned(), 20, Finding::Refuted, "refuted", vec![point(20, -36.0, 3.71)]),
+            panel("every block", (1..=90).collect(), 90, Finding::Undecided, "undecided", every.collect()),
         ],
     }
 }

@@ -6,7 +6,7 @@ mod data;
 mod degenerate;
 mod xml;
 
-use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, verdicts};
+use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, looks, verdicts};
 use std::path::Path;
 
 /// Every example with its document.
@@ -18,6 +18,7 @@ fn examples() -> Vec<(String, String)> {
     for (name, gains) in [("loading", data::loading()), ("wide", data::wide()), ("sixty", data::sixty())] {
         all.push((format!("gain-{name}"), gain::draw(&gains).unwrap()));
     }
+    all.push(("looks-loading".to_owned(), looks::draw(&data::looks()).unwrap()));
     all.push(("verdicts-ledger".to_owned(), verdicts::draw(&data::ledger()).unwrap()));
     all
 }

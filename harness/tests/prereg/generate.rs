@@ -84,6 +84,7 @@ fn design() -> impl Strategy<Value = Design> {
             process,
             clock,
             seed,
+            looks: None,
         },
     )
 }

@@ -1,8 +1,9 @@
+use super::looks;
 use crate::prereg::table::{Item, Table};
 use crate::prereg::{Design, keys};
 use crate::vocab::{Clock, Order, Process};
 
-const MOST_SAMPLES: i64 = 100_000;
+pub(super) const MOST_SAMPLES: i64 = 100_000;
 const MOST_WARMUPS: i64 = 10_000;
 
 pub(super) fn read(root: &Table<'_>) -> Option<Design> {
@@ -14,6 +15,7 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let clock = table.or("clock", Clock::Wall, |it| it.word());
     // TOML and SQL both end at 63 bits.
     let seed = table.or("seed", 1, |it| it.whole(0..=i64::MAX));
+    let looks = table.maybe("looks", |it| looks::read(&it, samples));
     Some(Design {
         warmups: u32::try_from(warmups?).ok()?,
         samples: samples?,
@@ -21,6 +23,7 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
         process: process?,
         clock: clock?,
         seed: u64::try_from(seed?).ok()?,
+        looks: looks?,
     })
 }
 

@@ -5,6 +5,7 @@
 //! | [`distribution`] | [`Samples`] | every sample, median and interval of every arm |
 //! | [`sequence`] | [`Samples`] | the samples in the order in which they were made |
 //! | [`gain`] | [`Gains`] | each hypothesis and guard: gain, interval, margin, finding |
+//! | [`looks`] | [`Looks`] | each hypothesis and guard at each look: observed statistic and boundary |
 //! | [`verdicts`] | [`Verdicts`] | each experiment of a ledger: gain and verdict |
 //!
 //! What all of them keep to:
@@ -24,6 +25,7 @@ mod error;
 mod frame;
 pub mod gain;
 mod interval;
+pub mod looks;
 mod palette;
 mod samples;
 pub mod sequence;
@@ -38,6 +40,7 @@ pub use canvas::WIDTH;
 pub use error::{LARGEST, PlotError};
 pub use gain::{Gain, GainRow, Gains};
 pub use interval::Interval;
+pub use looks::{LookPanel, LookPoint, Looks};
 pub use samples::{Arm, Panel, Samples};
 pub use verdicts::{VerdictRow, Verdicts};
 

@@ -73,9 +73,11 @@ fn measurements(prereg: &Prereg, run: &RecordedRun) -> Table {
     let mut columns = vec!["metric".to_owned()];
     columns.extend(several.then(|| "cell".to_owned()));
     columns.extend(prereg.arms.iter().map(|it| format!("{}, mean", it.name)));
+    // What decides after several looks stands in the criteria.
+    let interval = if prereg.design.looks.is_some() { "95 %, as of a single look" } else { "95 %" };
     columns.extend(treatments.iter().map(|it| match treatments.len() {
-        1 => "gain [95 %]".to_owned(),
-        _ => format!("gain of {it} [95 %]"),
+        1 => format!("gain [{interval}]"),
+        _ => format!("gain of {it} [{interval}]"),
     }));
     let mut table = Table::new(columns);
     for metric in claimed_first(prereg) {

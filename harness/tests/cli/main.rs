@@ -10,6 +10,7 @@ mod compare;
 mod databases;
 mod inputs;
 mod interruptions;
+mod looks;
 mod power;
 mod queries;
 mod runs;

@@ -6,7 +6,7 @@ use super::markdown::{Align, Inline, Table, code, contained, escape, image, link
 use super::{caveats, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::Judged;
-use crate::prereg::{Hypothesis, Launch, Prereg};
+use crate::prereg::{Hypothesis, Launch, Prereg, Stopping};
 use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
 use std::fmt::{self, Write};
@@ -234,7 +234,9 @@ fn rule(prereg: &Prereg) -> String {
     let tests = |it: &Hypothesis| cells.iter().filter(|cell| cell.matches(&it.condition)).count();
     let family: usize = prereg.hypotheses.iter().map(tests).sum();
     if family > 0 {
+        let stopping = prereg.design.looks.as_ref().map(|it| it.stopping);
         let test = match decision.test {
+            _ if stopping == Some(Stopping::SignEProcess) => "the sign e-process",
             Test::Welch => "Welch's t",
             Test::MannWhitney => "Mann and Whitney's U",
             Test::PairedT => "Student's t of the differences",

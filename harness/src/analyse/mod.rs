@@ -19,7 +19,7 @@ pub use pair::Pair;
 pub use samples::Samples;
 pub use summary::ArmSummary;
 
-use crate::prereg::Prereg;
+use crate::prereg::{Arm, Prereg};
 use crate::store::RunData;
 use crate::vocab::Role;
 
@@ -28,7 +28,8 @@ use crate::vocab::Role;
 pub struct Analysis {
     /// Every metric, cell and arm that has samples, in this order, each as registered.
     pub arms: Vec<ArmSummary>,
-    /// Every metric and cell of every treatment against every control, whether registered or not.
+    /// Every metric and cell of every treatment against every control, whether registered or not, and against every
+    /// treatment that the registration names as the control of a contrast.
     pub comparisons: Vec<Comparison>,
     /// Every metric and cell of the sham arm against the control.
     pub sham: Vec<Comparison>,
@@ -42,13 +43,19 @@ pub struct Analysis {
 pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
     let samples = Samples::of(run);
     let arms = summary::arms(prereg, &samples);
-    let controls = || prereg.arms.iter().filter(|it| it.role == Role::Control);
+    let registered = |treatment: &Arm, control: &Arm| {
+        let contrasts = prereg.hypotheses.iter().map(|it| &it.contrast);
+        contrasts
+            .chain(prereg.guards.iter().map(|it| &it.contrast))
+            .any(|it| (&it.treatment, &it.control) == (&treatment.name, &control.name))
+    };
+    let is_control = |treatment: &Arm, it: &Arm| it.role == Role::Control || registered(treatment, it);
     let of_role = |role: Role| {
         let mut comparisons = Vec::new();
         for metric in &prereg.metrics {
             for cell in prereg.cells() {
                 for treatment in prereg.arms.iter().filter(|it| it.role == role) {
-                    for control in controls() {
+                    for control in prereg.arms.iter().filter(|it| is_control(treatment, it)) {
                         comparisons.push(comparison::compare(
                             prereg,
                             &samples,

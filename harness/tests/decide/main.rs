@@ -5,6 +5,7 @@
 
 mod cases;
 mod caveats;
+mod contrasts;
 mod error_rates;
 mod invalid;
 mod looks;

@@ -92,7 +92,7 @@ pub(super) struct Rule<'a> {
 
 impl<'a> From<&'a Hypothesis> for Rule<'a> {
     fn from(it: &'a Hypothesis) -> Self {
-        let Hypothesis { id, metric, condition, contrast, claim, margin, min_effect } = it;
+        let Hypothesis { id, metric, condition, contrast, claim, margin, min_effect, .. } = it;
         let (claim, margin, min_effect) = (*claim, *margin, *min_effect);
         Self { kind: Kind::Hypothesis, id, metric, condition, contrast, claim, margin, min_effect }
     }

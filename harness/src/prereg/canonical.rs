@@ -8,7 +8,7 @@
 //! its value differs from its default, so the digest of an older registration never changes.
 
 use super::node::{Node, named};
-use super::{Arm, Contrast, FORMAT, Guard, Hypothesis, Launch, Looks, Prereg, Schedule, Stopping};
+use super::{Arm, Contrast, FORMAT, Factorial, Guard, Hypothesis, Launch, Looks, Prereg, Schedule, Stopping};
 use crate::vocab::{Digest, Margin, Scalar};
 use std::time::Duration;
 
@@ -39,10 +39,13 @@ impl Prereg {
             ("changes".to_owned(), Node::texts(&self.changes)),
         ];
         root.extend(self.baseline.iter().map(|it| ("baseline".to_owned(), Node::text(it))));
+        root.extend(named([("worker", self.worker_node()), ("params", self.params_node())]));
+        root.extend(self.factors.iter().map(|it| ("factors".to_owned(), factors(it))));
         root.extend(named([
-            ("worker", self.worker_node()),
-            ("params", self.params_node()),
-            ("arms", Node::Section(self.arms.iter().map(|it| (it.name.clone(), arm(it))).collect())),
+            (
+                "arms",
+                Node::Section(self.arms.iter().map(|it| (it.name.clone(), self.arm_node(it))).collect()),
+            ),
             ("design", self.design_node()),
             ("metrics", self.metrics_node()),
             ("hypotheses", Node::Sections(self.hypotheses.iter().map(hypothesis).collect())),
@@ -50,6 +53,8 @@ impl Prereg {
             ("decision", self.decision_node()),
             ("environment", self.environment_node()),
         ]));
+        let reference = self.reference.as_ref().map(|it| named([("reference", Node::text(it))]));
+        root.extend(reference.map(|it| ("report".to_owned(), Node::Section(it))));
         Node::Section(root)
     }
 
@@ -99,19 +104,38 @@ impl Prereg {
 
     fn decision_node(&self) -> Node {
         let it = &self.decision;
-        Node::Section(named([
+        let mut keys = named([
             ("alpha", Node::Float(it.alpha)),
             ("test", Node::text(it.test.as_str())),
             ("correction", Node::text(it.correction.as_str())),
             ("agreement", Node::text(it.agreement.as_str())),
             ("labels", Node::text(it.labels.as_str())),
             ("noise_margin", Node::Float(it.noise_margin)),
-        ]))
+        ]);
+        let thresholds = it.thresholds.map(|it| {
+            Node::Section(named([
+                ("go", Node::Float(it.go)),
+                ("strong_go", Node::Float(it.strong_go)),
+                ("neutral", Node::Float(it.neutral)),
+            ]))
+        });
+        keys.extend(thresholds.map(|it| ("thresholds".to_owned(), it)));
+        Node::Section(keys)
     }
 
     fn environment_node(&self) -> Node {
         let max_load = self.environment.max_load.map(|it| ("max_load", Node::Float(it)));
         Node::Section(named(max_load))
+    }
+
+    fn arm_node(&self, it: &Arm) -> Node {
+        let cell = self.factors.as_ref().and_then(|factors| Some((factors, factors.cell_of(it)?)));
+        let levels = cell.map(|(factors, cell)| {
+            let levels =
+                factors.levels(cell).into_iter().map(|(name, level)| (name.to_owned(), Node::text(level)));
+            ("levels", Node::Inline(levels.collect()))
+        });
+        arm(it, levels)
     }
 }
 
@@ -127,30 +151,39 @@ fn looks(looks: &Looks) -> Node {
     Node::Section(named(keys))
 }
 
-fn arm(arm: &Arm) -> Node {
+/// Levels by name only: what they set stands with the arms.
+fn factors(it: &Factorial) -> Node {
+    let factors = it.factors.iter().map(|it| (it.name.clone(), Node::texts(&it.levels)));
+    Node::Section(factors.collect())
+}
+
+fn arm(arm: &Arm, levels: Option<(&'static str, Node)>) -> Node {
     let params = sorted(&arm.params).into_iter().map(|(name, value)| (name.clone(), scalar(value)));
     let env = sorted(&arm.env).into_iter().map(|(name, value)| (name.clone(), Node::text(value)));
-    let mut keys = named([
-        ("role", Node::text(arm.role.as_str())),
-        ("params", Node::Inline(params.collect())),
-        ("env", Node::Inline(env.collect())),
-    ]);
+    let mut keys = named([("role", Node::text(arm.role.as_str()))]);
+    keys.extend(named(levels));
+    keys.extend(named([("params", Node::Inline(params.collect())), ("env", Node::Inline(env.collect()))]));
     keys.extend(named(arm.command.as_ref().map(|it| ("command", Node::texts(it)))));
     Node::Section(keys)
 }
 
 fn hypothesis(it: &Hypothesis) -> Node {
-    let [treatment, control] = contrast(&it.contrast);
-    Node::Section(named([
+    let compared = match &it.effect {
+        Some(effect) => vec![("contrast", Node::Text(effect.to_string()))],
+        None => contrast(&it.contrast).into(),
+    };
+    let mut keys = named([
         ("id", Node::text(&it.id)),
         ("metric", Node::text(&it.metric)),
         ("where", condition(&it.condition)),
-        treatment,
-        control,
+    ]);
+    keys.extend(named(compared));
+    keys.extend(named([
         ("claim", Node::text(it.claim.as_str())),
         ("margin", margin(it.margin)),
         ("min_effect", Node::Float(it.min_effect)),
-    ]))
+    ]));
+    Node::Section(keys)
 }
 
 fn guard(it: &Guard) -> Node {

@@ -11,6 +11,7 @@ pub(super) const ROOT: &[&str] = &[
     "baseline",
     "worker",
     "params",
+    "factors",
     "arms",
     "design",
     "metrics",
@@ -18,18 +19,23 @@ pub(super) const ROOT: &[&str] = &[
     "guards",
     "decision",
     "environment",
+    "report",
 ];
 pub(super) const WORKER: &[&str] = &["package", "command", "system", "timeout"];
-pub(super) const ARM: &[&str] = &["role", "params", "env", "command"];
+pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command"];
+pub(super) const LEVEL: &[&str] = &["params", "env"];
 pub(super) const DESIGN: &[&str] = &["warmups", "samples", "order", "process", "clock", "seed", "looks"];
 pub(super) const LOOKS: &[&str] = &["method", "at", "every", "spending"];
 pub(super) const METRIC: &[&str] = &["unit", "better"];
 pub(super) const HYPOTHESIS: &[&str] =
-    &["id", "metric", "where", "treatment", "control", "claim", "margin", "min_effect"];
+    &["id", "metric", "where", "contrast", "treatment", "control", "claim", "margin", "min_effect"];
 pub(super) const GUARD: &[&str] = &["metric", "where", "treatment", "control", "margin"];
 pub(super) const MARGIN: &[&str] = &["relative", "absolute"];
-pub(super) const DECISION: &[&str] = &["alpha", "test", "correction", "agreement", "labels", "noise_margin"];
+pub(super) const DECISION: &[&str] =
+    &["alpha", "test", "correction", "agreement", "labels", "thresholds", "noise_margin"];
+pub(super) const THRESHOLDS: &[&str] = &["go", "strong_go", "neutral"];
 pub(super) const ENVIRONMENT: &[&str] = &["max_load"];
+pub(super) const REPORT: &[&str] = &["reference"];
 
 #[cfg(test)]
 mod tests {
@@ -63,6 +69,9 @@ mod tests {
             ("/$defs/margin/anyOf/1", MARGIN),
             ("/$defs/decision", DECISION),
             ("/$defs/environment", ENVIRONMENT),
+            ("/$defs/level", LEVEL),
+            ("/$defs/thresholds", THRESHOLDS),
+            ("/$defs/report", REPORT),
         ];
         for (pointer, keys) in tables {
             let table = schema.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}"));
@@ -120,6 +129,9 @@ mod tests {
             ("[[guards]]", GUARD),
             ("[decision]", DECISION),
             ("[environment]", ENVIRONMENT),
+            ("[factors.f.on]", LEVEL),
+            ("[decision.thresholds]", THRESHOLDS),
+            ("[report]", REPORT),
         ];
         for (table, keys) in tables {
             for key in keys {

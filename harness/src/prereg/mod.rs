@@ -14,17 +14,48 @@
 //! | top level | `id` (the file's name), `title`, `ledger` | `order = 0`, `claim = ""`, `changes = []`, no `baseline` |
 //! | `[worker]` | `system`; `package` or `command` | `timeout = "120s"` (`ms`, `s`, `min`) |
 //! | `[params]` | | none; a list of two or more is swept |
-//! | `[arms.<name>]` | `role` | no `params`, no `env`, the worker's `command` |
+//! | `[factors]` | | none; else one to four, each with two levels |
+//! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command` |
 //! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better` | |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
 //! | `[[guards]]` | `metric`, `margin` | every cell |
 //! | `[decision]` | | `alpha = 0.05`, `test = "welch"`, `correction = "holm"`, `agreement = "report"`, `labels = "accept-reject"`, `noise_margin = 0.05` |
+//! | `[decision.thresholds]` | with `labels = "go-nogo"`: `go`, `strong_go` | `neutral` is `go` |
 //! | `[environment]` | | no `max_load` |
+//! | `[report]` | | no `reference`: the arm that the others are shown as a percentage of |
 //!
-//! A hypothesis or guard names its `treatment` and `control` where there is not exactly one arm of that role.
-//! A number as a margin is relative; `{ absolute = 2.0 }` is in the metric's unit.
+//! A hypothesis or guard names its `treatment` and `control` where there is not exactly one arm of that role. Each may be a
+//! list: every treatment is compared with every control, and `faster` becomes `faster.<treatment>`, `faster.<control>` or
+//! `faster.<treatment>.<control>`. A number as a margin is relative; `{ absolute = 2.0 }` is in the metric's unit.
+//! `go` is the margin of every claim of superiority that gives none.
+//!
+//! # Factorials
+//!
+//! A factor has two levels, the baseline's first. Where they say what they set, every combination becomes an arm, the one
+//! of first levels the control and all others treatments:
+//!
+//! ```toml
+//! [factors.c5]
+//! off = { env = { INLINE_C5 = "0" } }
+//! on  = { env = { INLINE_C5 = "1" } }
+//! [factors.c6]
+//! off = { params = { c6 = false } }
+//! on  = { params = { c6 = true } }
+//! ```
+//!
+//! makes `c5-off.c6-off`, `c5-on.c6-off`, `c5-off.c6-on` and `c5-on.c6-on`. An arm by hand with `levels = { c5 = "on", c6 =
+//! "on" }` takes the place of the one that would be made, and sets what it says beside what its levels set. Where levels
+//! have names only (`c5 = ["off", "on"]`), every arm is by hand; the canonical text is always of this form. A
+//! hypothesis names a `contrast` in place of arms:
+//!
+//! | contrast | treatment against control | a relative margin is a share of |
+//! |---|---|---|
+//! | `main:c6` | c6 on against off, averaged over the other factors | the mean of the arms with c6 off |
+//! | `interaction:c5,c6` | both on against what each alone adds up to, averaged over the other factors | that sum |
+//! | `total` | the last combination against the baseline; short for these two arms | the baseline |
+//! | `additivity` | all on against what each alone adds up to | the *gain* that they add up to |
 //!
 //! # Looks
 //!
@@ -37,6 +68,7 @@
 
 mod canonical;
 mod check;
+mod factors;
 pub(crate) mod grammar;
 mod keys;
 mod load;
@@ -46,6 +78,7 @@ pub(crate) mod problem;
 pub(crate) mod table;
 pub(crate) mod word;
 
+pub use factors::{Effect, Factor, Factorial};
 pub(crate) use load::read_text;
 pub use load::{LONGEST_FILE, LoadError};
 pub(crate) use parse::document;
@@ -82,7 +115,9 @@ pub struct Prereg {
     pub worker: Worker,
     /// Parameters with the values they take; more than one value is a sweep. In order of the name.
     pub params: Vec<(String, Vec<Scalar>)>,
-    /// The arms, in the order of the file.
+    /// Factors whose combinations are arms, if it is a factorial.
+    pub factors: Option<Factorial>,
+    /// The arms, in the order of the file; those that factors make come first.
     pub arms: Vec<Arm>,
     /// How it is measured.
     pub design: Design,
@@ -96,6 +131,8 @@ pub struct Prereg {
     pub decision: Rule,
     /// What the host must be like.
     pub environment: Environment,
+    /// The arm that the others are shown as a percentage of. Nothing is decided by it.
+    pub reference: Option<String>,
 }
 
 /// The process that measures.
@@ -224,8 +261,10 @@ pub struct Hypothesis {
     pub metric: String,
     /// The cells it speaks of: those with these values. Empty: every cell, one family.
     pub condition: Vec<(String, Scalar)>,
-    /// The arm in question, and what it is compared with.
+    /// The arm in question, and what it is compared with; of an [`Effect`], its [sides](Factorial::sides).
     pub contrast: Contrast,
+    /// The effect of a factorial that it is about, unless it is about two arms.
+    pub effect: Option<Effect>,
     /// The form.
     pub claim: Claim,
     /// The smallest gain worth having (superior), or the largest difference that does not matter.
@@ -269,8 +308,21 @@ pub struct Rule {
     pub agreement: Agreement,
     /// How the verdict is spelled.
     pub labels: Labels,
+    /// What GO, STRONG GO and NEUTRAL take; only of these labels.
+    pub thresholds: Option<Thresholds>,
     /// The relative difference between sham and control that is called noise.
     pub noise_margin: f64,
+}
+
+/// Gains that labels are given by, as shares of the control's mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    /// The margin of claims of superiority that give none.
+    pub go: f64,
+    /// Above it, an accepted gain is a STRONG GO. More than `go`.
+    pub strong_go: f64,
+    /// A gain between minus this and this is NEUTRAL. At most `go`.
+    pub neutral: f64,
 }
 
 /// What the host must be like for a run to start.
@@ -315,6 +367,14 @@ impl Prereg {
             .collect();
         params.sort_by(|(a, _), (b, _)| a.cmp(b));
         params
+    }
+
+    /// The arms that a hypothesis rests on: two, or those of the factorial of which it compares an effect.
+    pub fn arms_of<'a>(&'a self, hypothesis: &'a Hypothesis) -> Vec<&'a str> {
+        match (&hypothesis.effect, &self.factors) {
+            (Some(_), Some(factorial)) => factorial.arms.iter().map(String::as_str).collect(),
+            _ => vec![&hypothesis.contrast.treatment, &hypothesis.contrast.control],
+        }
     }
 
     /// The arm of that name.

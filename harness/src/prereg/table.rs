@@ -337,6 +337,11 @@ impl<'a> Item<'a> {
         matches!(self.value, DeValue::Array(members) if members.is_empty())
     }
 
+    /// Whether the value is a list.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.value, DeValue::Array(_))
+    }
+
     /// Whether the value is a number.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self.value, DeValue::Integer(_) | DeValue::Float(_))

@@ -51,8 +51,7 @@ words! {
         Agreement::Report | Agreement::Require => true,
     };
     Labels, "labels", |it| match it {
-        Labels::AcceptReject => true,
-        Labels::GoNogo => false,
+        Labels::AcceptReject | Labels::GoNogo => true,
     };
     Order, "order", |_| true;
     Process, "process", |_| true;

@@ -111,6 +111,7 @@ fn rule() -> impl Strategy<Value = Rule> {
             correction,
             agreement: Agreement::Report,
             labels: Labels::AcceptReject,
+            thresholds: None,
             noise_margin,
         },
     )
@@ -158,6 +159,7 @@ pub(crate) fn prereg() -> impl Strategy<Value = Prereg> {
             baseline,
             worker,
             params,
+            factors: None,
             arms,
             design,
             metrics,
@@ -165,6 +167,7 @@ pub(crate) fn prereg() -> impl Strategy<Value = Prereg> {
             guards,
             decision,
             environment,
+            reference: None,
         }
     })
 }
@@ -194,7 +197,17 @@ fn said(
         } else {
             let min_effect = if claim == Claim::Superior { effect } else { 0.0 };
             let id = format!("h{i}");
-            hypotheses.push(Hypothesis { id, metric, condition, contrast, claim, margin, min_effect });
+            let effect = None;
+            hypotheses.push(Hypothesis {
+                id,
+                metric,
+                condition,
+                contrast,
+                effect,
+                claim,
+                margin,
+                min_effect,
+            });
         }
     }
     (hypotheses, guards)

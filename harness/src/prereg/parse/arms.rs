@@ -1,3 +1,4 @@
+use super::factors::{self, FactorDraft};
 use super::{ArmDraft, ParamDraft, params};
 use crate::prereg::grammar::Grammar;
 use crate::prereg::problem::quote;
@@ -8,26 +9,45 @@ use crate::vocab::{Role, Scalar};
 const MOST_ARMS: usize = 100;
 
 /// The arms; `None` when there is no telling which there are.
-pub(super) fn read(root: &Table<'_>, params: &[ParamDraft]) -> Option<Vec<ArmDraft>> {
+pub(super) fn read(
+    root: &Table<'_>,
+    params: &[ParamDraft],
+    factors: Option<&[FactorDraft]>,
+) -> Option<Vec<ArmDraft>> {
+    if root.get("arms").is_none() && root.get("factors").is_some() {
+        // Its levels make the arms.
+        return Some(Vec::new());
+    }
     let item = root.need_section("arms")?;
     let entries = item.table("in [arms]".to_owned(), None)?.entries();
     if entries.len() > MOST_ARMS {
         let message = format!("[arms] has {} arms, at most {MOST_ARMS} are allowed", entries.len());
         return item.problem(message, None);
     }
-    Some(entries.iter().map(|it| arm(it, params)).collect())
+    Some(entries.iter().map(|it| arm(it, params, factors)).collect())
 }
 
-fn arm(entry: &Entry<'_>, params: &[ParamDraft]) -> ArmDraft {
+fn arm(entry: &Entry<'_>, params: &[ParamDraft], factors: Option<&[FactorDraft]>) -> ArmDraft {
     let name = entry.name.to_owned();
-    let mut draft = ArmDraft { name: name.clone(), at: entry.at, role: None, arm: None };
+    let mut draft = ArmDraft { name: name.clone(), at: entry.at, role: None, cell: None, arm: None };
     let sound = named(entry, Grammar::Id, "arm");
     let Some(table) = entry.item.table(format!("in [arms.{}]", entry.name), Some(keys::ARM)) else {
         return draft;
     };
-    draft.role = match table.get("role") {
-        Some(role) => role.word::<Role>(),
-        None => {
+    let levels = table.maybe("levels", |it| factors::bound(&it, factors));
+    draft.cell = levels.flatten();
+    draft.role = match (table.get("role"), draft.cell.map(factors::role)) {
+        (Some(role), Some(expected)) => role.word::<Role>().and_then(|it| {
+            let place =
+                if expected == Role::Control { "the baseline" } else { "another cell than the baseline" };
+            let message = format!("has the levels of {place}, so its role is `{expected}`");
+            if it == expected { Some(it) } else { role.problem(format!("arm `{name}` {message}"), None) }
+        }),
+        (Some(role), None) => role.word::<Role>(),
+        (None, Some(role)) => Some(role),
+        // What is wrong with its levels is reported.
+        (None, None) if levels.is_none() => None,
+        (None, None) => {
             table.report.add(entry.at, format!("`role` is missing in [arms.{name}]"));
             None
         }
@@ -39,7 +59,10 @@ fn arm(entry: &Entry<'_>, params: &[ParamDraft]) -> ArmDraft {
         .or("env", Vec::new(), |it| env(&it.table(format!("in the env of arm {}", quote(&name)), None)?));
     let command = table.maybe("command", |it| it.command());
     let role = draft.role;
-    let complete = || Some(Arm { name, role: role?, params: own?, env: env?, command: command? });
+    let complete = || {
+        let _: Option<usize> = levels?;
+        Some(Arm { name, role: role?, params: own?, env: env?, command: command? })
+    };
     draft.arm = complete().filter(|_| sound);
     draft
 }
@@ -57,7 +80,7 @@ pub(super) fn named(entry: &Entry<'_>, grammar: Grammar, kind: &str) -> bool {
     sound
 }
 
-fn own_params(table: &Table<'_>, swept: &[ParamDraft]) -> Option<Vec<(String, Scalar)>> {
+pub(super) fn own_params(table: &Table<'_>, swept: &[ParamDraft]) -> Option<Vec<(String, Scalar)>> {
     let own: Vec<_> = table
         .entries()
         .into_iter()
@@ -80,7 +103,7 @@ fn own_params(table: &Table<'_>, swept: &[ParamDraft]) -> Option<Vec<(String, Sc
     sorted(own)
 }
 
-fn env(table: &Table<'_>) -> Option<Vec<(String, String)>> {
+pub(super) fn env(table: &Table<'_>) -> Option<Vec<(String, String)>> {
     let env: Vec<_> = table
         .entries()
         .into_iter()

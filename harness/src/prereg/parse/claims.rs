@@ -1,9 +1,9 @@
 use super::arms::sorted;
-use super::{ArmDraft, At, Names};
+use super::{ArmDraft, At, Names, factors};
 use crate::prereg::grammar::Grammar;
 use crate::prereg::problem::{did_you_mean, list, quote};
 use crate::prereg::table::{Item, Table};
-use crate::prereg::{Contrast, Guard, Hypothesis, keys};
+use crate::prereg::{Contrast, Effect, Guard, Hypothesis, keys};
 use crate::vocab::{Claim, Direction, Margin, Role, Scalar};
 
 const MOST_CLAIMS: usize = 1_000;
@@ -23,11 +23,16 @@ pub(super) fn hypotheses(root: &Table<'_>, names: &Names<'_>) -> Vec<Option<At<H
     let mut ids: Vec<String> = Vec::new();
     tables(root, "hypotheses", keys::HYPOTHESIS)
         .into_iter()
-        .map(|table| hypothesis(&table?, names, &mut ids))
+        .flat_map(|table| several(table.and_then(|it| hypothesis(&it, names, &mut ids))))
         .collect()
 }
 
-fn hypothesis(table: &Table<'_>, names: &Names<'_>, ids: &mut Vec<String>) -> Option<At<Hypothesis>> {
+/// What was read of a table; nothing is one thing that could not be read.
+fn several<T>(read: Option<Vec<T>>) -> Vec<Option<T>> {
+    read.map_or_else(|| vec![None], |it| it.into_iter().map(Some).collect())
+}
+
+fn hypothesis(table: &Table<'_>, names: &Names<'_>, ids: &mut Vec<String>) -> Option<Vec<At<Hypothesis>>> {
     let id = table.need("id").and_then(|it| {
         let id = it.name(Grammar::Id)?;
         if ids.contains(&id) {
@@ -38,14 +43,16 @@ fn hypothesis(table: &Table<'_>, names: &Names<'_>, ids: &mut Vec<String>) -> Op
     });
     let metric = table.need("metric").and_then(|it| metric(&it, names));
     let condition = table.or("where", Vec::new(), |it| condition(&it, names));
-    let contrast = contrast(table, names);
+    let contrasts = asked(table, names);
     let claim = table.or("claim", Claim::Superior, |it| it.word());
+    let effect = table.get("contrast").is_some();
     let margin = match (table.get("margin"), claim) {
         (Some(item), _) => {
-            let direction = metric.as_deref().and_then(|it| direction(it, names));
+            // A share of a gain may be of any size.
+            let direction = metric.as_deref().filter(|_| !effect).and_then(|it| direction(it, names));
             margin(&item).and_then(|it| fitting(&item, it, claim?, direction))
         }
-        (None, Some(Claim::Superior)) => Some(Margin::Relative(0.0)),
+        (None, Some(Claim::Superior)) => Some(Margin::Relative(names.thresholds.map_or(0.0, |it| it.go))),
         (None, Some(claim)) => {
             table.report.help(
                 table.at,
@@ -56,28 +63,83 @@ fn hypothesis(table: &Table<'_>, names: &Names<'_>, ids: &mut Vec<String>) -> Op
         }
         (None, None) => None,
     };
-    let default_effect = if claim == Some(Claim::Superior) { 0.5 } else { 0.0 };
-    let min_effect = table.or("min_effect", default_effect, |it| min_effect(&it, claim?));
+    let composed = contrasts.as_ref().is_some_and(|it| it.iter().any(|(_, effect)| effect.is_some()));
+    let default_effect = if claim == Some(Claim::Superior) && !composed { 0.5 } else { 0.0 };
+    let min_effect = table.or("min_effect", default_effect, |it| min_effect(&it, claim?, composed));
+    let contrasts = contrasts?;
     let value = Hypothesis {
         id: id?,
         metric: metric?,
         condition: condition?,
-        contrast: contrast?,
+        contrast: contrasts.first()?.0.clone(),
+        effect: None,
         claim: claim?,
         margin: margin?,
         min_effect: min_effect?,
     };
-    Some(At { at: table.at, value })
+    each(table, &value, contrasts, ids)
+}
+
+/// A hypothesis for each contrast; the ids of several are told apart by the arms in which they differ.
+fn each(
+    table: &Table<'_>,
+    one: &Hypothesis,
+    contrasts: Vec<(Contrast, Option<Effect>)>,
+    ids: &mut Vec<String>,
+) -> Option<Vec<At<Hypothesis>>> {
+    let first = contrasts.first()?.0.clone();
+    let treatments = contrasts.iter().any(|(it, _)| it.treatment != first.treatment);
+    let controls = contrasts.iter().any(|(it, _)| it.control != first.control);
+    let named = contrasts.into_iter().map(|(contrast, effect)| {
+        let mut id = one.id.clone();
+        for part in [treatments.then_some(&contrast.treatment), controls.then_some(&contrast.control)] {
+            id.extend(part.into_iter().flat_map(|it| [".", it.as_str()]));
+        }
+        if id != one.id && (!Grammar::Id.accepts(&id) || ids.contains(&id)) {
+            let message =
+                format!("hypothesis `{}` makes one called `{id}`, which is too long or there", one.id);
+            table.report.help(table.at, message, Some("give it another `id`".to_owned()));
+            return None;
+        }
+        if id != one.id {
+            ids.push(id.clone());
+        }
+        Some(At { at: table.at, value: Hypothesis { id, contrast, effect, ..one.clone() } })
+    });
+    // Each of them is looked at, so that each is reported.
+    named.collect::<Vec<_>>().into_iter().collect()
+}
+
+/// What a hypothesis compares: `contrast`, or every `treatment` with every `control`.
+fn asked(table: &Table<'_>, names: &Names<'_>) -> Option<Vec<(Contrast, Option<Effect>)>> {
+    let Some(item) = table.get("contrast") else {
+        return Some(contrasts(table, names)?.into_iter().map(|it| (it, None)).collect());
+    };
+    let arms: Vec<&str> = ["treatment", "control"].into_iter().filter(|it| table.get(it).is_some()).collect();
+    let found = factors::contrast(&item, names);
+    if !arms.is_empty() {
+        let message = format!("`contrast` says which arms are compared, and so does {}", list(&arms));
+        table.report.help(table.at_key("contrast"), message, Some("leave out one of the two".to_owned()));
+        return None;
+    }
+    Some(vec![found?])
+}
+
+/// `[report] reference`: the arm that the others are shown as a share of.
+pub(super) fn reference(root: &Table<'_>, names: &Names<'_>) -> Option<Option<String>> {
+    let table = root.section_or_empty("report", Some(keys::REPORT))?;
+    table.maybe("reference", |it| arm(&it, names, Role::ALL))
 }
 
 pub(super) fn guards(root: &Table<'_>, names: &Names<'_>) -> Vec<Option<At<Guard>>> {
-    tables(root, "guards", keys::GUARD).into_iter().map(|table| guard(&table?, names)).collect()
+    let tables = tables(root, "guards", keys::GUARD).into_iter();
+    tables.flat_map(|table| several(table.and_then(|it| guard(&it, names)))).collect()
 }
 
-fn guard(table: &Table<'_>, names: &Names<'_>) -> Option<At<Guard>> {
+fn guard(table: &Table<'_>, names: &Names<'_>) -> Option<Vec<At<Guard>>> {
     let metric = table.need("metric").and_then(|it| metric(&it, names));
     let condition = table.or("where", Vec::new(), |it| condition(&it, names));
-    let contrast = contrast(table, names);
+    let contrasts = contrasts(table, names);
     let margin = table.need("margin").and_then(|it| {
         let margin = margin(&it)?;
         if margin.value() <= 0.0 {
@@ -86,8 +148,12 @@ fn guard(table: &Table<'_>, names: &Names<'_>) -> Option<At<Guard>> {
         let direction = metric.as_deref().and_then(|it| direction(it, names));
         fitting(&it, margin, Claim::NonInferior, direction)
     });
-    let value = Guard { metric: metric?, condition: condition?, contrast: contrast?, margin: margin? };
-    Some(At { at: table.at, value })
+    let (metric, condition, margin) = (metric?, condition?, margin?);
+    let guard = |contrast| {
+        let (metric, condition) = (metric.clone(), condition.clone());
+        At { at: table.at, value: Guard { metric, condition, contrast, margin } }
+    };
+    Some(contrasts?.into_iter().map(guard).collect())
 }
 
 fn metric(item: &Item<'_>, names: &Names<'_>) -> Option<String> {
@@ -154,22 +220,45 @@ fn registered(item: &Item<'_>, name: &str, values: &[Scalar]) -> Option<Scalar> 
     item.wrong_help(format!("one of the values of `{name}`: {}", list(&spelled)), hint)
 }
 
-fn contrast(table: &Table<'_>, names: &Names<'_>) -> Option<Contrast> {
-    let treatment = match table.get("treatment") {
-        Some(item) => arm(&item, names, &[Role::Treatment]),
-        None => only(table, names, Role::Treatment),
+/// Every arm that is named as `treatment` with every one that is named as `control`.
+fn contrasts(table: &Table<'_>, names: &Names<'_>) -> Option<Vec<Contrast>> {
+    let treatments = match table.get("treatment") {
+        Some(item) => arms(item, names, &[Role::Treatment]),
+        None => only(table, names, Role::Treatment).map(|it| vec![it]),
     };
-    let control = match table.get("control") {
-        Some(item) => arm(&item, names, &[Role::Control, Role::Treatment]),
-        None => only(table, names, Role::Control),
+    let controls = match table.get("control") {
+        Some(item) => arms(item, names, &[Role::Control, Role::Treatment]),
+        None => only(table, names, Role::Control).map(|it| vec![it]),
     };
-    let contrast = Contrast { treatment: treatment?, control: control? };
-    if contrast.treatment == contrast.control {
+    let (treatments, controls) = (treatments?, controls?);
+    if let Some(both) = treatments.iter().find(|it| controls.contains(it)) {
         let at = table.at_key("control");
-        table.report.add(at, format!("arm `{}` is compared with itself", contrast.control));
+        table.report.add(at, format!("arm `{both}` is compared with itself"));
         return None;
     }
-    Some(contrast)
+    let pair = |treatment: &String| {
+        let treatment = treatment.clone();
+        controls.iter().map(move |it| Contrast { treatment: treatment.clone(), control: it.clone() })
+    };
+    Some(treatments.iter().flat_map(pair).collect())
+}
+
+/// An arm, or a list of arms that differ.
+fn arms(item: Item<'_>, names: &Names<'_>, roles: &[Role]) -> Option<Vec<String>> {
+    let (report, at, what) = (item.report, item.at, item.what.clone());
+    let members = item.one_or_more(100)?;
+    if members.is_empty() {
+        report.add(at, format!("{what} is an empty list, expected at least one arm"));
+        return None;
+    }
+    let found: Vec<_> = members.iter().map(|it| arm(it, names, roles)).collect();
+    let found: Vec<String> = found.into_iter().collect::<Option<_>>()?;
+    for (member, (i, name)) in members.iter().zip(found.iter().enumerate()) {
+        if found[..i].contains(name) {
+            return member.problem(format!("{what} names arm `{name}` twice"), None);
+        }
+    }
+    Some(found)
 }
 
 /// An arm that is named, in one of the roles.
@@ -250,10 +339,12 @@ fn fitting(item: &Item<'_>, margin: Margin, claim: Claim, better: Option<Directi
     }
 }
 
-fn min_effect(item: &Item<'_>, claim: Claim) -> Option<f64> {
+fn min_effect(item: &Item<'_>, claim: Claim, composed: bool) -> Option<f64> {
     let effect = item.number()?;
     if effect < 0.0 {
         item.wrong("a number of at least 0")
+    } else if effect > 0.0 && composed {
+        item.wrong("no smallest effect: Cohen's d is of two arms, and this contrast is of several")
     } else if effect > 0.0 && claim != Claim::Superior {
         item.wrong(format!("no smallest effect: claim `{claim}` is about small ones"))
     } else {

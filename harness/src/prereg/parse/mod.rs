@@ -7,6 +7,7 @@ mod arms;
 mod claims;
 mod decision;
 mod design;
+mod factors;
 mod looks;
 mod metrics;
 mod params;
@@ -16,8 +17,9 @@ use super::check;
 use super::grammar::Grammar;
 use super::problem::{Problems, Report, quote};
 use super::table::{Item, Table};
-use super::{Arm, FORMAT, Guard, Hypothesis, Metric, Prereg, keys};
+use super::{Arm, FORMAT, Factorial, Guard, Hypothesis, Metric, Prereg, Thresholds, keys};
 use crate::vocab::{Role, Scalar};
+use factors::FactorDraft;
 use std::path::Path;
 use toml::de::DeTable;
 
@@ -33,6 +35,8 @@ pub(super) struct ArmDraft {
     pub(super) name: String,
     pub(super) at: usize,
     pub(super) role: Option<Role>,
+    /// The combination of factors that it is.
+    pub(super) cell: Option<usize>,
     pub(super) arm: Option<Arm>,
 }
 
@@ -55,6 +59,10 @@ pub(super) struct Names<'a> {
     pub(super) params: &'a [ParamDraft],
     pub(super) arms: Option<&'a [ArmDraft]>,
     pub(super) metrics: Option<&'a [MetricDraft]>,
+    /// None in a file without factors.
+    pub(super) factors: Option<&'a [FactorDraft]>,
+    pub(super) factorial: Option<&'a Factorial>,
+    pub(super) thresholds: Option<Thresholds>,
 }
 
 impl<'a> Names<'a> {
@@ -147,14 +155,29 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     let baseline = root.maybe("baseline", |it| baseline(&it, id.as_deref()));
     let worker = worker::read(&root);
     let params = params::read(&root);
-    let arms = arms::read(&root, &params);
+    let factors = factors::read(&root, &params);
+    let mut arms = arms::read(&root, &params, factors.as_deref());
+    let factorial =
+        factors.as_deref().zip(arms.as_mut()).and_then(|(it, arms)| factors::arms(&root, it, arms));
+    if root.get("factors").is_some() && factorial.is_none() {
+        // Which arms there are is not known.
+        arms = None;
+    }
     let design = design::read(&root);
     let metrics = metrics::read(&root);
-    let names = Names { params: &params, arms: arms.as_deref(), metrics: metrics.as_deref() };
+    let decision = decision::rule(&root);
+    let names = Names {
+        params: &params,
+        arms: arms.as_deref(),
+        metrics: metrics.as_deref(),
+        factors: factors.as_deref(),
+        factorial: factorial.as_ref(),
+        thresholds: decision.as_ref().and_then(|it| it.thresholds),
+    };
     let hypotheses = claims::hypotheses(&root, &names);
     let guards = claims::guards(&root, &names);
-    let decision = decision::rule(&root);
     let environment = decision::environment(&root);
+    let reference = claims::reference(&root, &names);
 
     check::roles(&root, &names, claims::declared(&root));
     check::twins(report, &names, worker.as_ref());
@@ -173,6 +196,7 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
         baseline: baseline?,
         worker: worker?,
         params: params::finish(params)?,
+        factors: factorial,
         arms: arms?.into_iter().map(|it| it.arm).collect::<Option<_>>()?,
         design: design?,
         metrics: metrics?.into_iter().map(|it| it.metric).collect::<Option<_>>()?,
@@ -180,6 +204,7 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
         guards: values::<Guard>(guards)?,
         decision: decision?,
         environment: environment?,
+        reference: reference?,
     })
 }
 

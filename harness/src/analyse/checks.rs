@@ -192,13 +192,16 @@ fn is_registered(prereg: &Prereg, comparison: &Comparison) -> bool {
 
 /// The samples that hypotheses and guards rest on, in the order of the registration.
 fn places(prereg: &Prereg) -> Vec<Place> {
-    let rules = prereg.hypotheses.iter().map(|it| (&it.metric, &it.condition, &it.contrast));
-    let rules = rules.chain(prereg.guards.iter().map(|it| (&it.metric, &it.condition, &it.contrast)));
+    let rules = prereg.hypotheses.iter().map(|it| (&it.metric, &it.condition, prereg.arms_of(it)));
+    let guards = prereg.guards.iter().map(|it| {
+        (&it.metric, &it.condition, vec![it.contrast.treatment.as_str(), it.contrast.control.as_str()])
+    });
+    let rules = rules.chain(guards);
     let mut wanted = BTreeSet::new();
-    for (metric, condition, contrast) in rules {
+    for (metric, condition, arms) in rules {
         for cell in prereg.cells().iter().filter(|it| it.matches(condition)) {
-            for arm in [&contrast.treatment, &contrast.control] {
-                wanted.insert((metric.clone(), cell.to_string(), arm.clone()));
+            for arm in &arms {
+                wanted.insert((metric.clone(), cell.to_string(), (*arm).to_owned()));
             }
         }
     }

@@ -1,8 +1,9 @@
 use super::{Pair, Samples};
-use crate::prereg::{Arm, Metric, Prereg};
+use crate::prereg::{Arm, Contrast, Metric, Prereg};
 use crate::stats::{
-    CliffsDelta, EffectSize, Interval, MannWhitney, Moments, RankMethod, Ratio, Sample, StatsError, Welch,
-    cliffs_delta, effect_size_of_moments, mann_whitney, ratio_of_moments, welch_of_moments,
+    Additivity, CliffsDelta, EffectSize, Interval, MannWhitney, Moments, RankMethod, Ratio, Sample,
+    StatsError, Welch, cliffs_delta, effect_size_of_moments, mann_whitney, ratio_of_moments,
+    welch_of_moments,
 };
 use crate::vocab::{Cell, Direction, Margin, Order, Unit};
 use std::fmt;
@@ -27,6 +28,8 @@ pub struct Comparison {
     pub samples: Option<Arc<Pair>>,
     /// The numbers; undefined with fewer than two samples in an arm.
     pub statistics: Result<Statistics, Undefined>,
+    /// Of all factors together against the sum of each: then a share is one of the gain that the sum promises.
+    pub additivity: Option<Additivity>,
 }
 
 /// The numbers of a comparison. What depends on a level is computed when asked for.
@@ -74,6 +77,14 @@ pub struct Gain {
 }
 
 impl Comparison {
+    /// Whether it is the one of `contrast` in a metric and cell.
+    pub fn is_of(&self, metric: &str, cell: &str, contrast: &Contrast) -> bool {
+        self.metric == metric
+            && self.cell == cell
+            && self.treatment == contrast.treatment
+            && self.control == contrast.control
+    }
+
     /// The gain as the kind of `margin` counts it, with its interval at `level`.
     pub fn gain(&self, margin: Margin, level: f64) -> Result<Gain, Undefined> {
         match margin {
@@ -82,8 +93,45 @@ impl Comparison {
         }
     }
 
-    /// The gain as a share of the control's mean, with its interval by Fieller's method.
+    /// The gain as a share of the control's mean, with its interval by Fieller's method; where it is about
+    /// [additivity](Self::additivity), as a share of the gain that was to be expected.
     pub fn relative_gain(&self, level: f64) -> Result<Gain, Undefined> {
+        match &self.additivity {
+            Some(additivity) => self.share_of_gain(additivity, level),
+            None => self.share_of_control(level),
+        }
+    }
+
+    /// What is gained beyond the sum of each, as a share of the gain that the sum promises.
+    fn share_of_gain(&self, additivity: &Additivity, level: f64) -> Result<Gain, Undefined> {
+        let no_gain = |why: &str| Undefined(format!("{why}, so there is no gain to take a share of"));
+        let shortfall =
+            additivity.gain_shortfall.ok_or_else(|| no_gain("the factors one by one add up to nothing"))?;
+        if self.better.gain(additivity.expected_gain()) < 0.0 {
+            return Err(no_gain("the factors one by one add up to a loss"));
+        }
+        let interval = match additivity.gain_shortfall_set(level)? {
+            None => Interval { lower: -shortfall, upper: -shortfall, level },
+            Some(set) => match set.bounds.interval(level) {
+                Some(it) => Interval { lower: -it.upper, upper: -it.lower, level },
+                None => {
+                    return Err(no_gain("what the factors one by one add up to cannot be told from zero"));
+                }
+            },
+        };
+        Ok(Gain { value: -shortfall, interval })
+    }
+
+    /// The amount of which a relative gain is a share; `None` if there is none.
+    pub fn base(&self) -> Option<f64> {
+        match &self.additivity {
+            Some(it) => Some(it.expected_gain().abs()),
+            None => Some(self.statistics.as_ref().ok()?.control.mean().abs()),
+        }
+    }
+
+    /// The gain as a share of the control's mean, whatever it is about.
+    pub fn share_of_control(&self, level: f64) -> Result<Gain, Undefined> {
         let statistics = self.statistics.as_ref().map_err(Clone::clone)?;
         let ratio = statistics.ratio.as_ref().map_err(|it| Undefined::from(*it))?;
         // A share of the magnitude: below zero, a ratio turns the sign.
@@ -168,14 +216,26 @@ pub(super) fn compare(
     [treatment, control]: [&Arm; 2],
 ) -> Comparison {
     let cell = cell.to_string();
-    let sample = |arm: &Arm| Sample::new(samples.values(&metric.name, &cell, &arm.name));
+    let both = [treatment, control].map(|arm| Sample::new(samples.values(&metric.name, &cell, &arm.name)));
     let blocks = |arm: &Arm| -> Vec<u32> {
         samples.blocks(&metric.name, &cell, &arm.name).map(|(block, _)| block).collect()
     };
     // Arms that are measured one after the other have block numbers in common, and nothing else.
     let by_block = prereg.design.order != Order::Sequential && blocks(treatment) == blocks(control);
-    let pair = sample(treatment)
-        .and_then(|treatment| Ok(Pair { treatment, control: sample(control)?, by_block }))
+    let names = [treatment, control].map(|it| it.name.clone());
+    compare_samples(metric, cell, names, both, by_block)
+}
+
+/// Compares two samples of `metric` in `cell`: the treatment's and the control's.
+pub(super) fn compare_samples(
+    metric: &Metric,
+    cell: String,
+    [treatment, control]: [String; 2],
+    [of_treatment, of_control]: [Result<Sample, StatsError>; 2],
+    by_block: bool,
+) -> Comparison {
+    let pair = of_treatment
+        .and_then(|treatment| Ok(Pair { treatment, control: of_control?, by_block }))
         .map(Arc::new);
     let statistics = pair.clone().and_then(|it| Statistics::of(&it.treatment, &it.control));
     Comparison {
@@ -183,9 +243,10 @@ pub(super) fn compare(
         unit: metric.unit,
         better: metric.better,
         cell,
-        treatment: treatment.name.clone(),
-        control: control.name.clone(),
+        treatment,
+        control,
         samples: pair.ok(),
         statistics: statistics.map_err(Undefined::from),
+        additivity: None,
     }
 }

@@ -4,22 +4,26 @@
 mod caveat;
 mod checks;
 mod comparison;
+mod effects;
 mod gap;
 mod look;
 mod pair;
 mod samples;
+mod scorecard;
 mod summary;
 
 pub use caveat::{Caveat, Place};
 pub(crate) use checks::is_coarse;
 pub use comparison::{Comparison, Gain, Statistics, Undefined};
+pub use effects::EffectComparison;
 pub use gap::Gap;
 pub use look::Stages;
 pub use pair::Pair;
 pub use samples::Samples;
+pub use scorecard::Score;
 pub use summary::ArmSummary;
 
-use crate::prereg::{Arm, Prereg};
+use crate::prereg::{Arm, Contrast, Prereg};
 use crate::store::RunData;
 use crate::vocab::Role;
 
@@ -31,12 +35,27 @@ pub struct Analysis {
     /// Every metric and cell of every treatment against every control, whether registered or not, and against every
     /// treatment that the registration names as the control of a contrast.
     pub comparisons: Vec<Comparison>,
+    /// Every metric, cell and effect of a factorial.
+    pub effects: Vec<EffectComparison>,
+    /// Every metric, cell and arm beside the reference arm, if there is one.
+    pub scores: Vec<Score>,
     /// Every metric and cell of the sham arm against the control.
     pub sham: Vec<Comparison>,
     /// Samples that the registration asks for and the run does not have.
     pub gaps: Vec<Gap>,
     /// What a reader must know before trusting the numbers.
     pub caveats: Vec<Caveat>,
+}
+
+impl Analysis {
+    /// What a contrast compares in one metric and cell: two arms, or the sides of an effect.
+    pub fn find(&self, metric: &str, cell: &str, contrast: &Contrast) -> Option<&Comparison> {
+        // No arm is called as the side of an effect.
+        self.comparisons
+            .iter()
+            .chain(self.effects.iter().map(|it| &it.comparison))
+            .find(|it| it.is_of(metric, cell, contrast))
+    }
 }
 
 /// Analyses a run of `prereg`.
@@ -71,5 +90,15 @@ pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
     };
     let comparisons = of_role(Role::Treatment);
     let caveats = checks::caveats(prereg, run, &samples, &comparisons);
-    Analysis { comparisons, sham: of_role(Role::Sham), gaps: gap::gaps(prereg, &samples), arms, caveats }
+    let effects = effects::effects(prereg, &samples);
+    let scores = scorecard::scores(prereg, &samples);
+    Analysis {
+        comparisons,
+        effects,
+        scores,
+        sham: of_role(Role::Sham),
+        gaps: gap::gaps(prereg, &samples),
+        arms,
+        caveats,
+    }
 }

@@ -4,8 +4,8 @@ use super::project::Project;
 use super::session;
 use super::table::Table;
 use super::ui::Ui;
+use crate::decide::spelling;
 use crate::prereg::{Prereg, parse_canonical};
-use crate::render::label;
 use crate::store::RunLine;
 use crate::vocab::{RunState, Verdict};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
         let version = registered.as_ref().map_or(0, |it| it.version);
         let verdict = deciding(&runs, version);
         let label = match (verdict, prereg) {
-            (Some(verdict), Some(prereg)) => Value::from(label(prereg, verdict)),
+            (Some(verdict), Some(prereg)) => Value::from(spelling(prereg, verdict)),
             _ => Value::Null,
         };
         let complete = runs.iter().filter(|it| it.state == RunState::Done).count();

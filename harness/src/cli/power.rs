@@ -168,9 +168,9 @@ fn of_file(prereg: &Prereg, series: Vec<Series>, path: &Path) -> Result<Pilot, F
             }
         }
     }
-    let contrasts =
-        prereg.hypotheses.iter().map(|it| &it.contrast).chain(prereg.guards.iter().map(|it| &it.contrast));
-    for arm in contrasts.flat_map(|it| [&it.control, &it.treatment]) {
+    let claimed = prereg.hypotheses.iter().flat_map(|it| prereg.arms_of(it));
+    let guarded = prereg.guards.iter().flat_map(|it| [it.contrast.control.as_str(), &it.contrast.treatment]);
+    for arm in claimed.chain(guarded) {
         if !sets.iter().any(|it| it.arm == *arm) {
             return Err(refuse(format!("there are no samples of arm `{arm}`")));
         }

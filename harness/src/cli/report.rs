@@ -4,9 +4,9 @@ use super::args::Format;
 use super::failure::Failure;
 use super::table::Table;
 use super::ui::{Tone, Ui};
-use crate::decide::document;
+use crate::decide::{document, label};
 use crate::prereg::Prereg;
-use crate::render::{RecordedRun, claimed_first, gain_95, label, mark};
+use crate::render::{RecordedRun, claimed_first, gain_95, mark};
 use crate::vocab::{Role, Verdict};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(super) fn show(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun, part: &str) 
         Format::Json => ui.result(&format!("{:#}", to_json(prereg, run, part))),
         Format::Csv => ui.result(&criteria.show(Format::Csv)),
         Format::Markdown => {
-            let label = label(prereg, decision.verdict);
+            let label = label(prereg, decision);
             ui.result(&format!("**{}: {label}** ({part})\n\n{}", prereg.id, criteria.show(Format::Markdown)))
         }
         Format::Text => text(ui, prereg, run, part, &criteria),
@@ -52,7 +52,7 @@ fn text(
         Verdict::Inconclusive => Tone::Open,
         Verdict::Recorded => Tone::Strong,
     };
-    let label = ui.tone(tone, &label(prereg, decision.verdict));
+    let label = ui.tone(tone, label(prereg, decision));
     ui.result(&format!("{}: {label} ({part})", prereg.id))?;
     for reason in &decision.reasons {
         ui.result(&format!("  {reason}"))?;
@@ -126,7 +126,7 @@ fn to_json(prereg: &Prereg, run: &RecordedRun, part: &str) -> Value {
         "state": run.state,
         "host": it.host,
         "started_at": it.started_at,
-        "label": label(prereg, run.decision.verdict),
+        "label": label(prereg, &run.decision),
         "decision": document(prereg, &run.decision, &run.analysis),
         "arms": arms.collect::<Vec<_>>(),
     })

@@ -4,7 +4,8 @@ use super::project::Project;
 use super::table::Table;
 use super::ui::Ui;
 use super::{report, session};
-use crate::render::{Experiment, RecordedRun, label};
+use crate::decide::label;
+use crate::render::{Experiment, RecordedRun};
 use crate::vocab::Verdict;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -105,11 +106,8 @@ fn runs(experiment: &Experiment) -> Table {
     let mut table = Table::new(["run", "version", "measured", "host", "state", "verdict", "part"]);
     for it in &experiment.runs {
         let run = &it.data.run;
-        let verdict = if it.is_over() {
-            Value::from(label(experiment.prereg(), it.decision.verdict))
-        } else {
-            Value::Null
-        };
+        let verdict =
+            if it.is_over() { Value::from(label(experiment.prereg(), &it.decision)) } else { Value::Null };
         table.row([
             json!(run.id.to_string()),
             json!(run.version),

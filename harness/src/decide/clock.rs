@@ -20,7 +20,7 @@ pub(super) fn objection(
     }
     let step = clocks.iter().filter_map(|it| it.quantum.or(it.smallest_step)).reduce(f64::max)?;
     let slack = match counted {
-        Margin::Relative(_) => step / comparison.statistics.as_ref().ok()?.control.mean().abs(),
+        Margin::Relative(_) => step / comparison.base()?,
         Margin::Absolute(_) => step,
     };
     let (margin, interval) = (rule.margin.value(), gain.interval);

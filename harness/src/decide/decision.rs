@@ -1,10 +1,12 @@
 use super::criterion::Criterion;
-use super::judge::{self, Judged, Kind};
+use super::effects::{self, Effects};
+use super::judge::{self, Judged, Kind, shares_a_gain};
+use super::label;
 use super::looks::{self, CellLooks};
 use super::method::Method;
 use super::sham::{self, ShamCheck};
-use crate::analyse::{Analysis, Gain, Statistics};
-use crate::prereg::Prereg;
+use crate::analyse::{Analysis, Comparison, Gain, Statistics};
+use crate::prereg::{Prereg, Thresholds};
 use crate::store::{RunData, SampleSet};
 use crate::vocab::{
     Agreement, Claim, Correction, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant,
@@ -25,6 +27,8 @@ pub struct Decision {
     pub hypotheses: Vec<Judged>,
     /// Every guard in every cell.
     pub guards: Vec<Judged>,
+    /// Every effect of a factorial, registered or not.
+    pub effects: Vec<Effects>,
     /// Every check of the sham arm.
     pub sham: Vec<ShamCheck>,
     /// Every look at every cell; empty where none are registered.
@@ -59,7 +63,8 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
     } else {
         (Verdict::Accept, Vec::new())
     };
-    Decision { verdict, reasons, criteria, hypotheses, guards, sham, looks }
+    let effects = effects::effects(prereg, analysis);
+    Decision { verdict, reasons, criteria, hypotheses, guards, effects, sham, looks }
 }
 
 impl Decision {
@@ -200,7 +205,27 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
             },
         });
     }
+    if let Some(thresholds) = &prereg.decision.thresholds {
+        criteria.extend(for_labels(judged, thresholds));
+    }
     criteria
+}
+
+/// What STRONG GO and NEUTRAL ask of a gain; the latter only where it matters.
+fn for_labels(judged: &Judged, thresholds: &Thresholds) -> Vec<Criterion> {
+    let share = |it: f64| Margin::Relative(it).to_string();
+    let line = |label: &str, threshold: String, finding: Finding| Criterion {
+        name: format!("{}: gain, for {label}", judged.name()),
+        threshold,
+        result: judged.gain_text(),
+        finding,
+    };
+    let strong = label::strong(judged, thresholds)
+        .map(|it| line("STRONG GO", format!("> {}", share(thresholds.strong_go)), it));
+    let neutral = label::neutral(judged, thresholds)
+        .filter(|_| judged.finding != Finding::Supported)
+        .map(|it| line("NEUTRAL", format!("within ±{}", share(thresholds.neutral)), it));
+    strong.into_iter().chain(neutral).collect()
 }
 
 fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &RunData) -> Vec<Criterion> {
@@ -277,7 +302,7 @@ impl Judged {
 
     /// What the gain must be: `> 50 %`, `> −5 %`, `within ±2 %`.
     pub fn threshold(&self) -> String {
-        threshold_text(self.claim, self.margin, self.comparison.unit)
+        threshold_text(&self.comparison, self.claim, self.margin)
     }
 
     /// The gain and its interval: `+97.969 % [+97.944, +97.993]`.
@@ -331,11 +356,13 @@ impl Judged {
 }
 
 /// What a gain must be, in the words of a reader.
-pub(super) fn threshold_text(claim: Claim, margin: Margin, unit: Unit) -> String {
-    let margin = match margin {
+pub(super) fn threshold_text(comparison: &Comparison, claim: Claim, margin: Margin) -> String {
+    let text = match margin {
         Margin::Relative(_) => margin.to_string(),
-        Margin::Absolute(_) => format!("{margin} {unit}"),
+        Margin::Absolute(_) => format!("{margin} {}", comparison.unit),
     };
+    let margin =
+        if shares_a_gain(comparison, margin) { format!("{text} of the expected gain") } else { text };
     match claim {
         Claim::Superior => format!("> {margin}"),
         Claim::NonInferior => format!("> −{margin}"),

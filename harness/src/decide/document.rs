@@ -1,7 +1,10 @@
 //! A decision as the store keeps it: a JSON document, and a row for each hypothesis and guard.
 
-use super::{CellLooks, Criterion, Decision, Judged, Kind, Look, Outlook, Robustness, Tested, Vote};
-use crate::analyse::{Analysis, Caveat, Comparison, Undefined};
+use super::{
+    CellLooks, Criterion, Decision, EffectRow, Effects, Judged, Kind, Look, Outlook, Robustness, Tested,
+    Vote, label,
+};
+use crate::analyse::{Analysis, Caveat, Comparison, Gain, Score, Undefined};
 use crate::prereg::Prereg;
 use crate::stats::{Interval, PValue, PanelAnswer};
 use crate::store::{StoredFinding, Subject};
@@ -30,6 +33,17 @@ pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Va
     if !decision.looks.is_empty() {
         document["looks"] = decision.looks.iter().map(looks).collect();
     }
+    // What is registered by a later key stands in the document only then, so that older ones keep their bytes.
+    if prereg.decision.thresholds.is_some() {
+        document["label"] = label(prereg, decision).into();
+    }
+    if prereg.factors.is_some() {
+        document["effects"] = decision.effects.iter().map(effects).collect();
+    }
+    if let Some(reference) = &prereg.reference {
+        let scores = analysis.scores.iter().map(score).collect::<Value>();
+        document["scorecard"] = json!({ "reference": reference, "scores": scores });
+    }
     document
 }
 
@@ -56,6 +70,62 @@ fn look(it: &Look) -> Value {
         })
     };
     json!({ "blocks": it.blocks, "stops": it.stops, "claims": it.judged.iter().map(claim).collect::<Vec<_>>() })
+}
+
+fn effects(it: &Effects) -> Value {
+    let row = |row: &EffectRow| {
+        let mut value = side(&row.comparison, it.level);
+        value["effect"] = row.effect.to_string().into();
+        value["registered"] = row.registered.into();
+        value["p_adjusted"] = row.p_adjusted.as_ref().map_or(Value::Null, |it| p_value(*it));
+        value
+    };
+    json!({
+        "metric": it.metric,
+        "cell": it.cell,
+        "family": it.family.iter().map(row).collect::<Vec<_>>(),
+        "total": it.total.as_ref().map(|total| side(total, it.level)),
+        "additivity": it.additivity.as_ref().map(|additivity| {
+            let mut value = side(additivity, it.level);
+            // Of the mean that was to be expected, and of the gain that was to be expected.
+            let shares = [additivity.share_of_control(it.level), additivity.relative_gain(it.level)];
+            let [of_total, of_gain] = shares.map(gain);
+            (value["of_total"], value["of_gain"]) = (of_total, of_gain);
+            value
+        }),
+    })
+}
+
+/// The two sides of an effect and their difference.
+fn side(it: &Comparison, level: f64) -> Value {
+    let statistics = it.statistics.as_ref().ok();
+    json!({
+        "treatment": it.treatment,
+        "control": it.control,
+        "mean": [statistics.map(|it| it.treatment.mean()), statistics.map(|it| it.control.mean())],
+        "gain": gain(it.relative_gain(level)),
+        "absolute_gain": gain(it.absolute_gain(level)),
+        "p": statistics.and_then(|it| it.welch.test).map(|it| p_value(it.p.two_sided)),
+    })
+}
+
+fn gain(it: Result<Gain, Undefined>) -> Value {
+    match it {
+        Ok(it) => json!({ "value": it.value, "interval": interval(it.interval) }),
+        Err(undefined) => json!({ "undefined": undefined.0 }),
+    }
+}
+
+fn score(it: &Score) -> Value {
+    let mut value = json!({ "metric": it.metric, "cell": it.cell, "arm": it.arm, "mean": it.mean });
+    match &it.share {
+        Ok((share, range)) => {
+            value["share"] = (*share).into();
+            value["interval"] = interval(*range);
+        }
+        Err(undefined) => value["undefined"] = undefined.0.as_str().into(),
+    }
+    value
 }
 
 /// A row for each hypothesis and guard in each cell.

@@ -10,7 +10,7 @@ use super::robustness::{self, Robustness};
 use super::sequence::Sequence;
 use super::signs;
 use crate::analyse::{Analysis, Comparison, Gain, Undefined};
-use crate::prereg::{Contrast, Guard, Hypothesis, Prereg};
+use crate::prereg::{self as registered, Contrast, Guard, Hypothesis, Prereg};
 use crate::stats::{self, PValue};
 use crate::vocab::{Agreement, Claim, Correction, Finding, Margin, Scalar};
 
@@ -109,13 +109,21 @@ impl<'a> From<&'a Guard> for Rule<'a> {
 /// Judges every hypothesis in every cell that it speaks of, as one family.
 pub(super) fn hypotheses(prereg: &Prereg, analysis: &Analysis) -> Vec<Judged> {
     let rules: Vec<Rule<'_>> = prereg.hypotheses.iter().map(Rule::from).collect();
-    judge(prereg, members(prereg, &analysis.comparisons, &rules), prereg.decision.correction)
+    judge(
+        prereg,
+        members(prereg, |metric, cell, it| analysis.find(metric, cell, it), &rules),
+        prereg.decision.correction,
+    )
 }
 
 /// Judges every guard in every cell that it speaks of, each by itself.
 pub(super) fn guards(prereg: &Prereg, analysis: &Analysis) -> Vec<Judged> {
     let rules: Vec<Rule<'_>> = prereg.guards.iter().map(Rule::from).collect();
-    judge(prereg, members(prereg, &analysis.comparisons, &rules), Correction::None)
+    judge(
+        prereg,
+        members(prereg, |metric, cell, it| analysis.find(metric, cell, it), &rules),
+        Correction::None,
+    )
 }
 
 /// Judges what is claimed of one cell from `comparisons` of it, whatever other cells say: where the family is corrected,
@@ -131,14 +139,17 @@ pub(super) fn one_cell(prereg: &Prereg, comparisons: &[Comparison]) -> Vec<Judge
         }
     };
     let share = prereg.decision.alpha / family as f64;
-    let claimed = members(prereg, comparisons, &rules).into_iter().map(|member| {
+    let find = |metric: &str, cell: &str, contrast: &Contrast| {
+        comparisons.iter().find(|it| it.is_of(metric, cell, contrast))
+    };
+    let claimed = members(prereg, find, &rules).into_iter().map(|member| {
         let raw = member.p();
         let padded: Vec<PValue> = [raw].into_iter().chain((1..family).map(|_| PValue::ONE)).collect();
         let adjusted = stats::Correction::Bonferroni.adjust(&padded)[0];
         finish(prereg, member, adjusted, share)
     });
     let guarded: Vec<Rule<'_>> = prereg.guards.iter().map(Rule::from).collect();
-    let guards = judge(prereg, members(prereg, comparisons, &guarded), Correction::None);
+    let guards = judge(prereg, members(prereg, find, &guarded), Correction::None);
     claimed.chain(guards).collect()
 }
 
@@ -158,18 +169,17 @@ impl Member<'_> {
     }
 }
 
-fn members<'a>(prereg: &Prereg, comparisons: &'a [Comparison], rules: &'a [Rule<'a>]) -> Vec<Member<'a>> {
+fn members<'a>(
+    prereg: &Prereg,
+    find: impl Fn(&str, &str, &Contrast) -> Option<&'a Comparison>,
+    rules: &'a [Rule<'a>],
+) -> Vec<Member<'a>> {
     let cells = prereg.cells();
     let mut members = Vec::new();
     for rule in rules {
         for cell in cells.iter().filter(|it| it.matches(rule.condition)) {
             let cell = cell.to_string();
-            let found = comparisons.iter().find(|it| {
-                it.metric == rule.metric
-                    && it.cell == cell
-                    && it.treatment == rule.contrast.treatment
-                    && it.control == rule.contrast.control
-            });
+            let found = find(rule.metric, &cell, rule.contrast);
             // The registration was checked: every contrast is of registered arms in registered cells.
             if let Some(comparison) = found {
                 let method = method(prereg, rule, comparison);
@@ -186,23 +196,36 @@ fn members<'a>(prereg: &Prereg, comparisons: &'a [Comparison], rules: &'a [Rule<
 fn judge(prereg: &Prereg, family: Vec<Member<'_>>, correction: Correction) -> Vec<Judged> {
     let raw: Vec<PValue> = family.iter().map(Member::p).collect();
     let adjusted = to_stats(correction).adjust(&raw);
-    let alpha = prereg.decision.alpha;
-    let passing = adjusted.iter().filter(|it| it.value() < alpha).count();
-    let interval_alpha = match correction {
-        Correction::None => alpha,
-        Correction::Holm => alpha / family.len() as f64,
-        Correction::BenjaminiHochberg => alpha * passing.max(1) as f64 / family.len() as f64,
-    };
+    let interval_alpha =
+        interval_alpha(&registered::Rule { correction, ..prereg.decision.clone() }, &adjusted);
     let judged = family.into_iter().zip(adjusted);
     judged.map(|(member, adjusted)| finish(prereg, member, adjusted, interval_alpha)).collect()
 }
 
-fn to_stats(correction: Correction) -> stats::Correction {
+/// The alpha of one interval of a family, so that all of them hold together as registered.
+pub(super) fn interval_alpha(decision: &registered::Rule, adjusted: &[PValue]) -> f64 {
+    let (alpha, family) = (decision.alpha, adjusted.len() as f64);
+    match decision.correction {
+        Correction::None => alpha,
+        Correction::Holm => alpha / family,
+        Correction::BenjaminiHochberg => {
+            let passing = adjusted.iter().filter(|it| it.value() < alpha).count();
+            alpha * passing.max(1) as f64 / family
+        }
+    }
+}
+
+pub(super) fn to_stats(correction: Correction) -> stats::Correction {
     match correction {
         Correction::Holm => stats::Correction::Holm,
         Correction::BenjaminiHochberg => stats::Correction::BenjaminiHochberg,
         Correction::None => stats::Correction::None,
     }
+}
+
+/// Whether the gain is counted as a share of another gain, which is no share of one side.
+pub(super) fn shares_a_gain(comparison: &Comparison, counted: Margin) -> bool {
+    comparison.additivity.is_some() && matches!(counted, Margin::Relative(_))
 }
 
 fn finish(prereg: &Prereg, member: Member<'_>, adjusted: PValue, alpha: f64) -> Judged {
@@ -219,7 +242,8 @@ fn finish(prereg: &Prereg, member: Member<'_>, adjusted: PValue, alpha: f64) -> 
     });
     let counted = counted(rule, comparison, level);
     let gain = boundary.and_then(|_| match method {
-        Method::Bootstrap => {
+        // The share of a gain is no ratio of two sides.
+        Method::Bootstrap if !shares_a_gain(comparison, counted) => {
             resampled::gain(comparison, counted, level, robustness::seed(prereg, rule, comparison))
         }
         Method::PairedT => paired::of_t(comparison, counted, level),
@@ -261,6 +285,7 @@ fn finish(prereg: &Prereg, member: Member<'_>, adjusted: PValue, alpha: f64) -> 
     // How many blocks the signs would need does not follow from means and deviations.
     let sample_more = sample_more && method != Method::SignEProcess;
     let undecided = gain.as_ref().ok().filter(|_| finding == Finding::Undecided && sample_more);
+    let undecided = undecided.filter(|_| !shares_a_gain(comparison, counted));
     let question = Question {
         claim: rule.claim,
         counted,

@@ -3,7 +3,7 @@ use super::{resampled, robustness, signs};
 use crate::analyse::{Comparison, Pair, Statistics, Undefined};
 use crate::prereg::{Prereg, Stopping};
 use crate::stats::{
-    Equivalence, Limit, PValue, RankMethod, Status, equivalence_absolute_of_moments,
+    Equivalence, Limit, Limits, PValue, RankMethod, Status, equivalence_absolute_of_moments,
     equivalence_relative_of_moments, mann_whitney_smallest_p, paired_t, signed_rank,
 };
 use crate::vocab::{Claim, Direction, Margin, Test, UnitKind};
@@ -153,10 +153,11 @@ pub(super) fn test(
             Ok(Tested::new(resampled::p_value(comparison, seed)?, None, None))
         }
         Method::WelchMargin => {
-            let tests = equivalence(rule, comparison)?.tests.ok_or_else(no_spread)?;
+            let (tests, better) = limits(rule, comparison)?;
+            let tests = tests.ok_or_else(no_spread)?;
             let of = |it: Limit| Tested::new(it.within, Some(it.t), Some(it.df));
             let (below, above) = (of(tests.below), of(tests.above));
-            Ok(match (rule.claim, comparison.better) {
+            Ok(match (rule.claim, better) {
                 (Claim::NonInferior, Direction::Lower) => above,
                 (Claim::NonInferior, Direction::Higher) => below,
                 _ if below.p > above.p => below,
@@ -201,6 +202,18 @@ fn of_constants(
         _ => None,
     };
     Ok(Tested::new(p.unwrap_or(PValue::ONE), None, None))
+}
+
+/// The tests at both ends of the margin, and in which direction of theirs it improves.
+fn limits(rule: &Rule<'_>, comparison: &Comparison) -> Result<(Option<Limits>, Direction), Undefined> {
+    match (&comparison.additivity, rule.margin) {
+        (Some(additivity), Margin::Relative(share)) => {
+            // Without a gain there is no share of it.
+            comparison.relative_gain(0.5)?;
+            Ok((additivity.limits(share)?, Direction::Higher))
+        }
+        _ => Ok((equivalence(rule, comparison)?.tests, comparison.better)),
+    }
 }
 
 fn equivalence(rule: &Rule<'_>, comparison: &Comparison) -> Result<Equivalence, Undefined> {

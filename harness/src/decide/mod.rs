@@ -58,6 +58,12 @@
 //!   arm are tied, a hypothesis or guard that is supported becomes undecided if moving its interval by one step toward the
 //!   limit would reach it.
 //!
+//! An effect of a factorial is a comparison of two sides, each made of several arms block by block
+//! ([`EffectComparison`](crate::analyse::EffectComparison)), and judged as one of two arms is. Additivity with a relative margin
+//! is counted as a share of the gain that the factors one by one add up to, with Fieller's set and the tests that it inverts
+//! ([`Additivity`](crate::stats::Additivity)), from arms taken as independent; without a gain, or with one that cannot be told
+//! from zero, it is undefined.
+//!
 //! Every hypothesis is also put to a panel of methods with other assumptions ([`mod@crate::stats::panel`]), each of them asked
 //! for the registered claim, against its margin and in its direction, at the registered alpha and without correction: is the
 //! treatment better than the control as it were with a gain on the margin, multiplied or shifted. For "non-inferior" and
@@ -72,7 +78,9 @@ mod criterion;
 mod decision;
 mod dependence;
 mod document;
+mod effects;
 mod judge;
+mod label;
 mod looks;
 mod method;
 mod paired;
@@ -88,7 +96,9 @@ mod signs;
 pub use criterion::Criterion;
 pub use decision::{Decision, decide, gain_text};
 pub use document::{document, findings};
+pub use effects::{EffectRow, Effects};
 pub use judge::{Judged, Kind};
+pub use label::{label, spelling};
 pub use looks::{CellLooks, Look, is_over};
 pub use method::{Method, Tested};
 pub use planned::{Against, POWERS, Planned, plan_power};

@@ -1,5 +1,6 @@
 use super::Kind;
 use super::claim::smallest_signed_rank_p;
+use super::judge::shares_a_gain;
 use crate::analyse::{Comparison, Samples, Statistics, Undefined, analyse};
 use crate::prereg::{Contrast, Prereg};
 use crate::stats::dist::noncentral_t_sf;
@@ -117,12 +118,7 @@ pub fn plan_power(prereg: &Prereg, pilot: &RunData, gain: Option<f64>, blocked: 
         .iter()
         .filter_map(|(asked, cell)| {
             let cell = cell.to_string();
-            let pilot = analysis.comparisons.iter().find(|it| {
-                it.metric == asked.metric
-                    && it.cell == cell
-                    && it.treatment == asked.contrast.treatment
-                    && it.control == asked.contrast.control
-            })?;
+            let pilot = analysis.find(asked.metric, &cell, asked.contrast)?;
             let divided = if asked.kind == Kind::Hypothesis { share } else { 1.0 };
             let alpha = prereg.decision.alpha / divided;
             let pairs = if blocked { pairs(&samples, pilot) } else { Vec::new() };
@@ -218,6 +214,9 @@ impl Question<'_> {
 
     fn limit_at(&self, threshold: f64) -> Result<LimitOf, Undefined> {
         let statistics = self.statistics()?;
+        if shares_a_gain(self.pilot, self.asked.margin) {
+            return Err(Undefined("the power of a share of a gain is not planned".to_owned()));
+        }
         let mean = statistics.control.mean();
         let (scale, factor) = match self.asked.margin {
             Margin::Relative(_) if mean == 0.0 => return Err(StatsError::ZeroBaseline.into()),

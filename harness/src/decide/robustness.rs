@@ -72,7 +72,7 @@ impl Robustness {
             questions: limits.into_iter().map(ask).collect(),
             claim: rule.claim,
             margin: counted,
-            threshold: threshold_text(rule.claim, counted, comparison.unit),
+            threshold: threshold_text(comparison, rule.claim, counted),
             better: comparison.better,
             alpha,
             panels: OnceLock::new(),

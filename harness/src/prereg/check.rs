@@ -153,7 +153,13 @@ pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>)
 }
 
 /// What is looked at before the end can be judged then.
-pub(super) fn looks(root: &Table<'_>, design: Option<&Design>, rule: Option<&Rule>, claims: bool) {
+pub(super) fn looks(
+    root: &Table<'_>,
+    design: Option<&Design>,
+    rule: Option<&Rule>,
+    claims: bool,
+    hypotheses: &[Option<At<Hypothesis>>],
+) {
     let Some(Design { looks: Some(looks), order, .. }) = design else {
         return;
     };
@@ -162,6 +168,13 @@ pub(super) fn looks(root: &Table<'_>, design: Option<&Design>, rule: Option<&Rul
     if !claims {
         let hint = "leave [design.looks] out: without it n is fixed";
         refuse("[design.looks] without a hypothesis or guard: there is nothing to stop for".into(), hint);
+    }
+    if let Some(effect) = hypotheses.iter().flatten().find_map(|it| it.value.effect.as_ref()) {
+        let hint = "leave [design.looks] out, or claim something of two arms";
+        refuse(
+            format!("[design.looks] with `contrast = \"{effect}\"`: only two arms are judged at a look"),
+            hint,
+        );
     }
     let method = looks.stopping.method();
     let test = rule.map(|it| it.test);

@@ -3,11 +3,11 @@
 use super::experiment::{Experiment, RecordedRun};
 use super::markdown::safe_file_name;
 use super::plot::{
-    self, Arm, GainRow, Gains, Interval, LookPanel, LookPoint, Looks, Panel, Samples, VerdictRow, Verdicts,
+    self, Arm, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel, Samples,
+    Square, VerdictRow, Verdicts,
 };
-use super::tables::label;
-use crate::decide::{Judged, Kind};
-use crate::prereg::{Metric, Prereg, Stopping};
+use crate::decide::{Judged, Kind, label};
+use crate::prereg::{Factor, Metric, Prereg, Stopping};
 use crate::stats;
 use crate::store::SampleSet;
 use crate::vocab::{Claim, Margin, Verdict};
@@ -46,6 +46,15 @@ pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
         add("looks", "Looks".to_owned(), alternative, plot::looks::draw(&looks));
     }
     for metric in claimed_first(prereg) {
+        if let Some(plot) = interaction(prereg, run, metric) {
+            let title = format!("Interaction in {}", metric.name);
+            let alternative = format!(
+                "Means of {} in {} by factor, and where they would be if effects added up",
+                metric.name, prereg.id
+            );
+            let stem = format!("interaction-{}", safe_file_name(&metric.name));
+            add(&stem, title, alternative, plot::interaction::draw(&plot));
+        }
         let samples = samples(prereg, run, metric);
         for it in plot::OF_SAMPLES {
             let title = format!("{} of {}", it.title, metric.name);
@@ -73,7 +82,7 @@ pub fn of_ledger(name: &str, experiments: &[Experiment]) -> Option<Result<Figure
                 experiment: prereg.id.clone(),
                 subtitle: first.map_or_else(|| prereg.title.clone(), Judged::name),
                 verdict,
-                label: verdict.map_or_else(|| "not run".to_owned(), |it| label(prereg, it)),
+                label: it.deciding().map_or("not run", |run| label(prereg, &run.decision)).to_owned(),
                 baseline: prereg.hypotheses.is_empty() && verdict.is_none_or(|it| it == Verdict::Recorded),
                 gain: first.and_then(|it| it.comparison.relative_gain(0.95).ok()).map(|it| it.value),
             }
@@ -170,6 +179,47 @@ fn looks(prereg: &Prereg, run: &RecordedRun) -> Option<Looks> {
     }
     let title = format!("{}: looks", prereg.title);
     (!panels.is_empty()).then(|| Looks { title, statistic: statistic.to_owned(), panels })
+}
+
+/// The first two factors of a factorial in each cell and at each level of the others; `None` with fewer factors, or
+/// while an arm has no samples.
+fn interaction(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Option<Interaction> {
+    let factorial = prereg.factors.as_ref()?;
+    let [first, second, ..] = factorial.factors.as_slice() else { return None };
+    let named = |it: &Factor| [0, 1].map(|i| format!("{}={}", it.name, it.levels[i]));
+    let mut squares = Vec::new();
+    for cell in prereg.cells() {
+        let cell = cell.to_string();
+        let mean = |combination: usize| {
+            let arm = &factorial.arms[combination];
+            let found = run
+                .analysis
+                .arms
+                .iter()
+                .find(|it| it.metric == metric.name && it.cell == cell && it.arm == *arm)?;
+            let interval = found.mean_interval.map(|it| Interval { low: it.lower, high: it.upper });
+            Some(Mean { value: found.summary.mean, interval })
+        };
+        for others in 0..factorial.arms.len() / 4 {
+            let base = others << 2;
+            let means = [[mean(base)?, mean(base | 1)?], [mean(base | 2)?, mean(base | 3)?]];
+            let fixed =
+                factorial.levels(base).into_iter().skip(2).map(|(name, level)| format!("{name}={level}"));
+            let name =
+                [cell.clone()].into_iter().filter(|it| !it.is_empty()).chain(fixed).collect::<Vec<_>>();
+            squares.push(Square { name: name.join(", "), means });
+        }
+    }
+    Some(Interaction {
+        title: format!("{}: {}", prereg.title, metric.name),
+        metric: metric.name.clone(),
+        unit: metric.unit,
+        better: metric.better,
+        interval: "95 % interval of the mean".to_owned(),
+        across: named(first),
+        lines: named(second),
+        squares,
+    })
 }
 
 fn samples(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Samples {

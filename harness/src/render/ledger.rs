@@ -2,8 +2,7 @@ use super::experiment::Experiment;
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, escape, image};
 use super::section;
-use super::tables::label;
-use crate::decide::Judged;
+use crate::decide::{Judged, label};
 use std::fmt::Write;
 
 /// The page `ledgers/<name>.md` of these experiments, with the plots of each and the one of the ledger.
@@ -52,11 +51,11 @@ fn summary(experiments: &[Experiment]) -> Table {
     for it in experiments {
         let prereg = it.prereg();
         let first = it.deciding().and_then(|run| run.decision.hypotheses.first());
-        let verdict = it.verdict().map_or_else(|| "not run yet".to_owned(), |verdict| label(prereg, verdict));
+        let verdict = it.deciding().map_or("not run yet", |run| label(prereg, &run.decision));
         table.row([
             Inline::markdown(&format!("[{}](#{})", escape(&prereg.id), section::anchor(prereg))),
             prereg.title.as_str().into(),
-            Inline::markdown(&format!("**{}**", escape(&verdict))),
+            Inline::markdown(&format!("**{}**", escape(verdict))),
             first.map(Judged::name).unwrap_or_default().into(),
             first.map(Judged::gain_text).unwrap_or_default().into(),
             section::replicated(it).into(),

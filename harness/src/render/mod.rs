@@ -2,7 +2,9 @@
 //! give the same bytes, for ever.
 
 mod caveats;
+mod effects;
 mod experiment;
+mod factorial;
 mod figures;
 mod ledger;
 mod looks;
@@ -12,7 +14,8 @@ mod robustness;
 mod section;
 mod tables;
 
+pub use effects::{Grid, adds_up, contrasts, effects, scorecard};
 pub use experiment::{Experiment, RecordedRun};
 pub use figures::{Figure, claimed_first, of_experiment, of_ledger};
 pub use ledger::ledger;
-pub use tables::{gain_95, label, mark};
+pub use tables::{gain_95, mark};

@@ -1,11 +1,12 @@
 //! The section of one experiment in its ledger.
 
+use super::effects::{contrasts, scorecard};
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
-use super::{caveats, looks, robustness, tables};
+use super::{caveats, factorial, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
-use crate::decide::Judged;
+use crate::decide::{Judged, label};
 use crate::prereg::{Hypothesis, Launch, Prereg, Stopping};
 use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
@@ -40,6 +41,8 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
                 picture(page, figure)?;
             }
             measurements(page, prereg, run, figures)?;
+            factorial::write(page, prereg, run, figures)?;
+            beside_reference(page, prereg, run)?;
             analysis(page, prereg, run)?;
             caveats::write(page, run)?;
         }
@@ -77,7 +80,7 @@ fn picture(page: &mut String, figure: &Figure) -> fmt::Result {
 
 fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt::Result {
     let (prereg, decision) = (experiment.prereg(), &run.decision);
-    writeln!(page, "### Verdict: {}\n", tables::label(prereg, decision.verdict))?;
+    writeln!(page, "### Verdict: {}\n", label(prereg, decision))?;
     match decision.verdict {
         Verdict::Accept => {
             let all = match (decision.hypotheses.is_empty(), decision.guards.is_empty()) {
@@ -96,6 +99,9 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
         }
     }
     writeln!(page, "{}", tables::criteria(prereg, decision))?;
+    for grid in contrasts(prereg, decision) {
+        writeln!(page, "Treatments against controls, {}:\n\n{}", escape(&grid.name), grid.table())?;
+    }
     let (agreeing, later, hosts) = experiment.replications();
     if later > 0 {
         let s = if later == 1 { "" } else { "s" };
@@ -121,8 +127,11 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
         }
         writeln!(page, "{}", tables::cell(prereg, run, &cell))?;
     }
-    let placed = |it: &&Figure| it.path.ends_with("/gain.svg") || it.path.ends_with("/looks.svg");
-    let rest: Vec<_> = figures.iter().filter(|it| !placed(it)).collect();
+    // Those of the gains, of looks and of a factorial stand elsewhere.
+    let elsewhere = |it: &Figure| {
+        it.path.ends_with("/gain.svg") || it.path.ends_with("/looks.svg") || it.path.contains("/interaction-")
+    };
+    let rest: Vec<_> = figures.iter().filter(|it| !elsewhere(it)).collect();
     // The metric that is claimed comes first: its plots are shown, the others folded away.
     let (shown, folded) = rest.split_at(rest.len().min(2));
     for figure in shown {
@@ -136,6 +145,16 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
         writeln!(page, "</details>\n")?;
     }
     Ok(())
+}
+
+fn beside_reference(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Result {
+    let Some(grid) = scorecard(prereg, &run.analysis) else { return Ok(()) };
+    writeln!(
+        page,
+        "### Scorecard\n\nMeans as percentages of that of {}, with 95 % intervals by Fieller's method. Exploratory: nothing is decided by it.\n",
+        code(&grid.name)
+    )?;
+    writeln!(page, "{}", grid.table())
 }
 
 fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Result {
@@ -342,7 +361,7 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
         } else {
             ""
         };
-        let verdict = if it.is_over() { tables::label(prereg, it.decision.verdict) } else { String::new() };
+        let verdict = if it.is_over() { label(prereg, &it.decision) } else { "" };
         let state = match it.state {
             RunState::Done => "complete",
             RunState::Running | RunState::Resumed => "not complete",

@@ -7,24 +7,7 @@ use crate::analyse::{Comparison, Undefined};
 use crate::decide::{Decision, Judged, gain_text};
 use crate::prereg::{Contrast, Prereg};
 use crate::stats::{Interval, PValue, StatsError};
-use crate::vocab::{
-    Correction, Finding, Labels, Margin, Scalar, Unit, Verdict, minus, significant, with_interval,
-};
-
-/// How the experiment spells a verdict.
-pub fn label(prereg: &Prereg, verdict: Verdict) -> String {
-    match (prereg.decision.labels, verdict) {
-        (Labels::AcceptReject, Verdict::Accept) => "ACCEPT",
-        (Labels::AcceptReject, Verdict::Reject) => "REJECT",
-        (Labels::AcceptReject, Verdict::Inconclusive) => "INCONCLUSIVE",
-        (Labels::GoNogo, Verdict::Accept) => "GO",
-        (Labels::GoNogo, Verdict::Reject) => "NO-GO",
-        (Labels::GoNogo, Verdict::Inconclusive) => "NEUTRAL",
-        (_, Verdict::Invalid) => "INVALID",
-        (_, Verdict::Recorded) => "RECORDED",
-    }
-    .to_owned()
-}
+use crate::vocab::{Correction, Finding, Margin, Scalar, Unit, minus, significant, with_interval};
 
 /// The mark of a line in a table of criteria.
 pub fn mark(finding: Finding) -> &'static str {

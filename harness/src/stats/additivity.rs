@@ -1,8 +1,9 @@
 //! Whether any number of switches together do what they promise one by one.
 
+use super::equivalence::{Limit, Limits};
 use super::factorial::contrast_ratio;
 use super::moments::Sum;
-use super::{Cell, ContrastRatio, StatsError};
+use super::{Cell, Contrast, ContrastRatio, StatsError};
 
 /// What all switches together do, against the sum of what each does alone.
 ///
@@ -67,6 +68,13 @@ fn lost(cells: usize) -> Vec<f64> {
 }
 
 impl Additivity {
+    /// Returns `expected - none`: the sum of the effects of the single switches, in the unit of the observations.
+    pub fn expected_gain(&self) -> f64 {
+        let switches = self.cells.len().trailing_zeros();
+        let weights = expected(self.cells.len(), switches);
+        Sum::of(self.cells.iter().zip(weights).map(|(cell, weight)| weight * cell.mean()))
+    }
+
     /// Returns the confidence set of [`Additivity::sub_additivity`] by Fieller's method; `None` if a cell is a mean alone,
     /// nothing varies or the estimate does not exist.
     ///
@@ -89,6 +97,39 @@ impl Additivity {
         let Some(value) = self.gain_shortfall else { return Ok(None) };
         contrast_ratio(&self.cells, &lost(n), &expected(n, n.trailing_zeros()), value, level)
     }
+
+    /// Tests the share of the expected gain that all switches together give beyond it, minus
+    /// [`Additivity::gain_shortfall`], against `-share` and `share`; `None` if a cell is a mean alone, nothing varies or
+    /// no gain was expected.
+    ///
+    /// The contrasts `actual - expected +- share (expected - none)` by t with degrees of freedom after Satterthwaite, turned
+    /// so that a gain is positive: what Fieller's set inverts. `below.within` is small if less than `share` of the gain is
+    /// lost.
+    ///
+    /// # Errors
+    ///
+    /// [`StatsError::InvalidMargin`] unless `share > 0`.
+    pub fn limits(&self, share: f64) -> Result<Option<Limits>, StatsError> {
+        if share.is_nan() || share <= 0.0 {
+            return Err(StatsError::InvalidMargin { margin: share });
+        }
+        let n = self.cells.len();
+        if self.gain_shortfall.is_none() {
+            return Ok(None);
+        }
+        let (lost, gain) = (lost(n), expected(n, n.trailing_zeros()));
+        // A gain of a metric that is better when lower is a difference below zero.
+        let sign = if self.expected_gain() < 0.0 { -1.0 } else { 1.0 };
+        let against = |limit: f64| {
+            let weights: Vec<f64> =
+                lost.iter().zip(&gain).map(|(lost, gain)| sign * (-lost - limit * gain)).collect();
+            Contrast::of(&self.cells, &weights).map(|it| it.test)
+        };
+        Ok(against(-share)?.zip(against(share)?).map(|(below, above)| Limits {
+            below: Limit { t: below.t, df: below.df, within: below.p.greater, beyond: below.p.less },
+            above: Limit { t: above.t, df: above.df, within: above.p.less, beyond: above.p.greater },
+        }))
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +151,24 @@ mod tests {
         );
         assert_eq!(found.gain_shortfall_set(0.9).unwrap(), square.gain_shortfall_set(0.9).unwrap());
         assert_eq!(found.sub_additivity_set(0.9).unwrap(), square.sub_additivity_set(0.9).unwrap());
+    }
+
+    /// A share of the gain is told from another one exactly where Fieller's set ends.
+    #[test]
+    fn limits_are_where_the_set_ends() {
+        for means in [[100.0, 90.0, 80.0, 74.0], [10.0, 20.0, 30.0, 36.0]] {
+            let found = additivity(&cells(&means)).unwrap();
+            let set = found.gain_shortfall_set(0.9).unwrap().unwrap();
+            let end = set.bounds.interval(0.9).unwrap().upper;
+            let at = |share: f64| found.limits(share).unwrap().unwrap().below.within.value();
+            // The degrees of freedom of the set are those at the estimate.
+            assert!((at(end) - 0.05).abs() < 1e-3, "{} at {end}", at(end));
+            assert!(at(end + 0.02) < 0.05 && at(end - 0.02) > 0.05, "{means:?}");
+            assert!(found.limits(0.5).unwrap().unwrap().above.within.value() < 1e-3);
+        }
+        let found = additivity(&cells(&[5.0; 4])).unwrap();
+        assert_eq!(found.limits(0.1), Ok(None));
+        assert_eq!(found.limits(0.0).map_err(StatsError::code), Err("invalid_margin"));
     }
 
     #[test]

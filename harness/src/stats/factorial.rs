@@ -71,7 +71,7 @@ pub struct Contrast {
 
 impl Contrast {
     /// Sums cells by weights, with degrees of freedom after Satterthwaite.
-    fn of(cells: &[Cell], weights: &[f64]) -> Result<Self, StatsError> {
+    pub(super) fn of(cells: &[Cell], weights: &[f64]) -> Result<Self, StatsError> {
         let estimate = Sum::of(cells.iter().zip(weights).map(|(cell, weight)| weight * cell.mean));
         let spread = Spread::of(cells, weights);
         let standard_error = spread.map(|spread| spread.variance.sqrt());

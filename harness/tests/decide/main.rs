@@ -7,6 +7,7 @@ mod cases;
 mod caveats;
 mod contrasts;
 mod error_rates;
+mod factorial;
 mod invalid;
 mod looks;
 mod planned;

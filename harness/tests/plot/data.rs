@@ -1,7 +1,8 @@
 //! Inputs of plots: what an experiment looks like, and what none should look like.
 
 use harness::render::plot::{
-    Arm, Gain, GainRow, Gains, Interval, LookPanel, LookPoint, Looks, Panel, Samples, VerdictRow, Verdicts,
+    Arm, Gain, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel, Samples,
+    Square, VerdictRow, Verdicts,
 };
 use harness::vocab::{Claim, Direction, Finding, Role, Unit, Verdict};
 
@@ -168,6 +169,39 @@ pub(crate) fn sixty() -> Gains {
         )
     });
     gains("Sixty hypotheses", rows.collect())
+}
+
+pub(crate) fn mean(value: f64, half: f64) -> Mean {
+    Mean { value, interval: Some(Interval { low: value - half, high: value + half }) }
+}
+
+fn interaction(lines: [&str; 2], squares: Vec<Square>) -> Interaction {
+    Interaction {
+        title: "Inline slots: throughput".to_owned(),
+        metric: "throughput".to_owned(),
+        unit: Unit::parse("Mop/s").unwrap(),
+        better: Direction::Higher,
+        interval: "95 % interval of the mean".to_owned(),
+        across: ["c5=off", "c5=on"].map(str::to_owned),
+        lines: lines.map(str::to_owned),
+        squares,
+    }
+}
+
+/// Two switches whose gains do not add up.
+pub(crate) fn slots() -> Interaction {
+    let means = [[mean(42.36, 0.3), mean(43.54, 0.35)], [mean(44.25, 0.28), mean(44.65, 0.4)]];
+    interaction(["c6=off", "c6=on"], vec![Square { name: String::new(), means }])
+}
+
+/// A third factor, means that lie on each other, and names that are too long.
+pub(crate) fn eight() -> Interaction {
+    let equal = [[mean(40.0, 0.4), mean(44.0, 0.4)], [mean(40.0, 0.4), mean(44.0, 0.4)]];
+    let crossed =
+        [[mean(46.0, 2.4), mean(41.0, 0.1)], [mean(40.0, 0.4), Mean { value: 45.0, interval: None }]];
+    let square = |name: &str, means| Square { name: name.to_owned(), means };
+    let lines = ["c6=a-level-with-a-name-that-is-rather-long-for-its-place", "c6=on"];
+    interaction(lines, vec![square("threads=1, c7=off", equal), square("threads=1, c7=on", crossed)])
 }
 
 fn experiment(id: &str, subtitle: &str, verdict: Verdict, gain: Option<f64>) -> VerdictRow {

@@ -6,7 +6,7 @@ mod data;
 mod degenerate;
 mod xml;
 
-use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, looks, verdicts};
+use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, interaction, looks, verdicts};
 use std::path::Path;
 
 /// Every example with its document.
@@ -19,6 +19,9 @@ fn examples() -> Vec<(String, String)> {
         all.push((format!("gain-{name}"), gain::draw(&gains).unwrap()));
     }
     all.push(("looks-loading".to_owned(), looks::draw(&data::looks()).unwrap()));
+    for (name, plot) in [("slots", data::slots()), ("eight", data::eight())] {
+        all.push((format!("interaction-{name}"), interaction::draw(&plot).unwrap()));
+    }
     all.push(("verdicts-ledger".to_owned(), verdicts::draw(&data::ledger()).unwrap()));
     all
 }
@@ -96,6 +99,25 @@ fn colors_follow_the_reader_and_are_complete_without() {
             assert!(head.contains(&format!("[fill=\"#{color}\"]")), "{name}: {color} has no dark form");
         }
     }
+}
+
+#[test]
+fn an_interaction_plot_ends_whatever_the_numbers_are() {
+    let with = |value: f64, half: f64| {
+        let mut plot = data::slots();
+        for mean in plot.squares.iter_mut().flat_map(|it| it.means.iter_mut().flatten()) {
+            *mean = data::mean(value, half);
+        }
+        interaction::draw(&plot)
+    };
+    for value in [0.0, -3.0, 5e-324, 4e299, 42.0] {
+        check(&format!("{value:e}"), &with(value, 0.0).unwrap());
+    }
+    assert!(matches!(with(f64::NAN, 0.0), Err(PlotError::OutOfRange { .. })));
+    assert!(matches!(with(1e308, 0.0), Err(PlotError::OutOfRange { .. })));
+    assert!(matches!(with(1.0, -1.0), Err(PlotError::Reversed { .. })));
+    let none = interaction::Interaction { squares: Vec::new(), ..data::slots() };
+    assert!(matches!(interaction::draw(&none), Err(PlotError::Nothing { .. })));
 }
 
 #[test]

@@ -163,6 +163,36 @@ fn two(metric: &str, _: &str, arm: &str) -> f64 {
     }
 }
 
+fn slots(metric: &str, cell: &str, arm: &str) -> f64 {
+    let threads = if cell.ends_with('2') { 1.7 } else { 1.0 };
+    match (metric, arm) {
+        ("rate", "c5-off.c6-off") => 42.36 * threads,
+        ("rate", "c5-on.c6-off") => 43.54 * threads,
+        ("rate", "c5-off.c6-on") => 44.25 * threads,
+        ("rate", "c5-on.c6-on") => 44.65 * threads,
+        ("rate", _) => 121.5 * threads,
+        // No gain to add up.
+        _ => 64.0,
+    }
+}
+
+/// Two switches in two cells, with a peer beside them and more than one threshold.
+fn factorial() -> Experiment {
+    let rest = "claim = \"Both switches give at least 3 %, and what they give adds up.\"\n";
+    let factors = "[factors.c5]\noff = { env = { INLINE_C5 = \"0\" } }\non = { env = { INLINE_C5 = \"1\" } }\n\
+                   [factors.c6]\noff = { params = { c6 = false } }\non = { params = { c6 = true } }\n\
+                   [arms.peer]\nrole = \"treatment\"\nparams.peer = true\n[params]\nthreads = [1, 2]\n\
+                   [metrics.rate]\nunit = \"Mop/s\"\nbetter = \"higher\"\n[metrics.memory]\nunit = \"MiB\"\nbetter = \"lower\"\n";
+    let claims = "[[hypotheses]]\nid = \"both\"\nmetric = \"rate\"\ncontrast = \"total\"\n\
+                  [[hypotheses]]\nid = \"c6\"\nmetric = \"rate\"\ncontrast = \"main:c6\"\nwhere = { threads = 1 }\n\
+                  [[hypotheses]]\nid = \"adds-up\"\nmetric = \"rate\"\ncontrast = \"additivity\"\nclaim = \"non-inferior\"\n\
+                  margin = 0.2\nwhere = { threads = 1 }\n[decision]\nlabels = \"go-nogo\"\n[decision.thresholds]\ngo = 0.01\n\
+                  strong_go = 0.03\n[report]\nreference = \"peer\"\n";
+    let it = prereg(&[&text("exp-7-slots", 7, "Inline slots", rest), factors, DESIGN, claims].concat());
+    let data = run(&it, 1, 15, "host-a", slots);
+    experiment(it, vec![data], None)
+}
+
 /// Accepted after an amendment, with a sham arm, cells and two replications, one of which disagrees.
 fn accepted() -> Experiment {
     let rest = "claim = \"Opening a trie lazily takes less than half the time of opening it eagerly.\"\n\
@@ -261,5 +291,6 @@ pub(crate) fn experiments() -> Vec<Experiment> {
         experiment(invalid, vec![wrong], None),
         experiment(two_treatments.clone(), data(&two_treatments, 14, two), Some("Said later: 5 < 6.\n")),
         experiment(planned, Vec::new(), None),
+        factorial(),
     ]
 }

@@ -142,6 +142,7 @@ fn pair(
         // The panel was asked above.
         samples: None,
         statistics,
+        additivity: None,
     };
     Ok(Pair {
         arms: [of_a.arm.clone(), of_b.arm.clone()],

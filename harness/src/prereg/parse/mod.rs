@@ -183,7 +183,7 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     check::twins(report, &names, worker.as_ref());
     check::size(&root, &names, design.as_ref());
     check::guards(report, &guards, &hypotheses);
-    check::looks(&root, design.as_ref(), decision.as_ref(), claims::declared(&root));
+    check::looks(&root, design.as_ref(), decision.as_ref(), claims::declared(&root), &hypotheses);
 
     let _: i64 = format?;
     Some(Prereg {

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`distribution`] | [`Samples`] | every sample, median and interval of every arm |
 //! | [`sequence`] | [`Samples`] | the samples in the order in which they were made |
+//! | [`interaction`] | [`Interaction`] | the means of a factorial, and where they would be if effects added up |
 //! | [`gain`] | [`Gains`] | each hypothesis and guard: gain, interval, margin, finding |
 //! | [`looks`] | [`Looks`] | each hypothesis and guard at each look: observed statistic and boundary |
 //! | [`verdicts`] | [`Verdicts`] | each experiment of a ledger: gain and verdict |
@@ -24,6 +25,7 @@ pub mod distribution;
 mod error;
 mod frame;
 pub mod gain;
+pub mod interaction;
 mod interval;
 pub mod looks;
 mod palette;
@@ -39,6 +41,7 @@ pub mod verdicts;
 pub use canvas::WIDTH;
 pub use error::{LARGEST, PlotError};
 pub use gain::{Gain, GainRow, Gains};
+pub use interaction::{Interaction, Mean, Square};
 pub use interval::Interval;
 pub use looks::{LookPanel, LookPoint, Looks};
 pub use samples::{Arm, Panel, Samples};

@@ -5,8 +5,10 @@ use super::failure::Failure;
 use super::table::Table;
 use super::ui::{Tone, Ui};
 use crate::decide::{document, label};
-use crate::prereg::Prereg;
-use crate::render::{RecordedRun, claimed_first, gain_95, mark};
+use crate::prereg::{Contrast, Prereg};
+use crate::render::{
+    Grid, RecordedRun, adds_up, claimed_first, contrasts, effects, gain_95, mark, scorecard,
+};
 use crate::vocab::{Role, Verdict};
 use serde_json::{Value, json};
 
@@ -42,7 +44,34 @@ fn text(
     criteria: &Table,
 ) -> Result<(), Failure> {
     let decision = &run.decision;
-    ui.result(&measurements(prereg, run).show(Format::Text))?;
+    let crowded =
+        prereg.arms.iter().filter(|it| matches!(it.role, Role::Control | Role::Treatment)).count() > 2;
+    // With nothing claimed, the samples themselves are the result.
+    let table = if crowded || decision.verdict == Verdict::Recorded {
+        summaries(prereg, run)
+    } else {
+        measurements(prereg, run)
+    };
+    ui.result(&table.show(Format::Text))?;
+    let mut grids: Vec<(String, Grid)> = Vec::new();
+    for it in &decision.effects {
+        let grid = effects(it);
+        grids.push((format!("effects in {}", grid.name), grid));
+        grids.extend(adds_up(it).map(|it| (it, Grid::default())));
+    }
+    let claimed = contrasts(prereg, decision).into_iter();
+    grids.extend(claimed.map(|it| (format!("gains in {}, as claimed", it.name), it)));
+    grids.extend(scorecard(prereg, &run.analysis).map(|it| (format!("beside {}", it.name), it)));
+    for (title, grid) in grids {
+        ui.result(&format!("\n{title}"))?;
+        if !grid.rows.is_empty() {
+            let mut table = Table::new(grid.columns);
+            grid.rows
+                .into_iter()
+                .for_each(|row| table.row(row.into_iter().map(Value::from).collect::<Vec<_>>()));
+            ui.result(&table.show(Format::Text))?;
+        }
+    }
     ui.result("")?;
     ui.result(&criteria.show(Format::Text))?;
     ui.result("")?;
@@ -99,6 +128,36 @@ fn measurements(prereg: &Prereg, run: &RecordedRun) -> Table {
                     .comparisons
                     .iter()
                     .find(|it| it.metric == metric.name && it.cell == cell && it.treatment == *treatment);
+                found.map_or(Value::Null, |it| gain_95(it).into())
+            }));
+            table.row(row);
+        }
+    }
+    table
+}
+
+/// Every metric, cell and arm on a line of its own: what was measured, and the gain against each control.
+fn summaries(prereg: &Prereg, run: &RecordedRun) -> Table {
+    let several = prereg.cells().len() > 1;
+    let controls: Vec<&str> =
+        prereg.arms.iter().filter(|it| it.role == Role::Control).map(|it| it.name.as_str()).collect();
+    let compared = !run.analysis.comparisons.is_empty();
+    let mut columns = vec!["metric".to_owned()];
+    columns.extend(several.then(|| "cell".to_owned()));
+    columns.extend(["arm", "n", "mean", "SD", "median", "min", "max"].map(str::to_owned));
+    columns.extend(controls.iter().filter(|_| compared).map(|it| format!("gain against {it} [95 %]")));
+    let mut table = Table::new(columns);
+    for metric in claimed_first(prereg) {
+        for it in run.analysis.arms.iter().filter(|it| it.metric == metric.name) {
+            let show = |value: f64| Value::from(it.unit.show(value));
+            let mut row = vec![json!(it.metric)];
+            row.extend(several.then(|| json!(it.cell)));
+            row.extend([json!(it.arm), json!(it.summary.n), show(it.summary.mean)]);
+            row.push(it.summary.spread.map_or(Value::Null, |it| show(it.sd)));
+            row.extend([it.summary.median, it.summary.min, it.summary.max].map(show));
+            row.extend(controls.iter().filter(|_| compared).map(|control| {
+                let contrast = Contrast { treatment: it.arm.clone(), control: (*control).to_owned() };
+                let found = run.analysis.find(&it.metric, &it.cell, &contrast);
                 found.map_or(Value::Null, |it| gain_95(it).into())
             }));
             table.row(row);

@@ -8,6 +8,7 @@
 
 mod compare;
 mod databases;
+mod factorial;
 mod inputs;
 mod interruptions;
 mod looks;

@@ -238,7 +238,7 @@ pub(super) fn contrast(item: &Item<'_>, names: &Names<'_>) -> Option<(Contrast, 
     if !KINDS.contains(&kind) {
         return item.wrong_help(expected, did_you_mean(kind, KINDS));
     }
-    let Some(drafts) = names.factors else { return None };
+    let drafts = names.factors?;
     if drafts.is_empty() {
         return item.problem(
             format!("{} is about factors, and there is no [factors]", item.what),

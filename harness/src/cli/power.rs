@@ -187,7 +187,14 @@ fn of_file(prereg: &Prereg, series: Vec<Series>, path: &Path) -> Result<Pilot, F
         git: Git { commit: "unknown".to_owned(), dirty: false },
         started_at: Timestamp::UNIX_EPOCH,
     };
-    let data = RunData { run, arms: Vec::new(), cells: Vec::new(), events: Vec::new(), sets };
+    let data = RunData {
+        run,
+        arms: Vec::new(),
+        cells: Vec::new(),
+        events: Vec::new(),
+        sets,
+        invalidations: Vec::new(),
+    };
     Ok(Pilot { source: format!("pilot `{shown}`"), data, blocked })
 }
 

@@ -91,5 +91,6 @@ fn rehearsed(prereg: &Prereg, sets: Vec<store::SampleSet>) -> RunData {
         cells: Vec::new(),
         events: Vec::new(),
         sets,
+        invalidations: Vec::new(),
     }
 }

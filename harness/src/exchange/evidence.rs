@@ -3,19 +3,20 @@
 //! ```text
 //! ledgers/evidence/<experiment>/registration-<version>.json
 //! ledgers/evidence/<experiment>/run-<id>.ndjson.gz
+//! ledgers/evidence/<experiment>/chain.ndjson
 //! ```
 //!
 //! A registration is one JSON object. A run is gzip over lines of JSON, each an object with one key that says
-//! what it is: first `evidence` (the version of this format, 1), then `run`, `arm`, `cell`, `event`, `samples`
-//! (with the SHA-256 of the values' big-endian bytes) and `verdict`, last `end` with the number of lines before
-//! it. Numbers are in the shortest form that reads back to the same bits. The same run gives the same bytes.
+//! what it is: first `evidence` (the version of this format), then `run`, `arm`, `cell`, `event`, `samples`
+//! (with the SHA-256 of the values' big-endian bytes), `verdict` and `invalidation`, last `end` with the number of
+//! lines before it. The version is 1, or 2 if there is an `invalidation`. [The chain](super::chain) is a line a link. Numbers are in the shortest form that reads back to the same bits. The same run gives the same bytes.
 //! `schemas/evidence.schema.json` describes lines and registrations.
 //!
 //! A file says of itself what it is: its name, its folder and its text must agree. Reading needs bounded memory,
 //! whatever a file claims to hold.
 
 use crate::store::{
-    CellArm, Event, Registration, Run, RunArm, RunData, SampleSet, StoredFinding, StoredVerdict,
+    CellArm, Event, Invalidation, Registration, Run, RunArm, RunData, SampleSet, StoredFinding, StoredVerdict,
 };
 use crate::vocab::Digest;
 use flate2::{Compression, GzBuilder, bufread::GzDecoder};
@@ -26,8 +27,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The versions of the format: of a run that was never set aside, and of one that was.
+const PLAIN: u32 = 1;
+const INVALIDATED: u32 = 2;
 /// The longest line that is read: 32,768 samples take less than 2 MiB.
 const LINE_MAX: u64 = 16 << 20;
 /// The longest text of a run that is written and read: some millions of samples.
@@ -105,17 +107,28 @@ enum Line {
         verdict: StoredVerdict,
         findings: Vec<StoredFinding>,
     },
+    Invalidation(Invalidation),
     End(usize),
+}
+
+/// Where the evidence of all experiments of a project lies.
+pub fn base(root: &Path) -> PathBuf {
+    root.join("ledgers/evidence")
 }
 
 /// Where the evidence of `experiment` lies in a project.
 pub fn folder(root: &Path, experiment: &str) -> PathBuf {
-    root.join("ledgers/evidence").join(experiment)
+    base(root).join(experiment)
 }
 
 /// Writes a registration, unless it is there, and returns its path.
 pub fn write_registration(root: &Path, registration: &Registration) -> Result<PathBuf, EvidenceError> {
-    let path = folder(root, &registration.experiment).join(registration_name(registration));
+    write_registration_in(&base(root), registration)
+}
+
+/// [`write_registration`], below another folder than a project's.
+pub fn write_registration_in(base: &Path, registration: &Registration) -> Result<PathBuf, EvidenceError> {
+    let path = base.join(&registration.experiment).join(registration_name(registration));
     let mut text = serde_json::to_string_pretty(registration).map_err(|it| invalid(&path, 1, it))?;
     text.push('\n');
     replace(&path, text.as_bytes())?;
@@ -124,8 +137,13 @@ pub fn write_registration(root: &Path, registration: &Registration) -> Result<Pa
 
 /// Writes a run and returns its path.
 pub fn write_run(root: &Path, evidence: &Evidence) -> Result<PathBuf, EvidenceError> {
+    write_run_in(&base(root), evidence)
+}
+
+/// [`write_run`], below another folder than a project's.
+pub fn write_run_in(base: &Path, evidence: &Evidence) -> Result<PathBuf, EvidenceError> {
     let run = &evidence.data.run;
-    let path = folder(root, &run.experiment).join(run_name(run.id));
+    let path = base.join(&run.experiment).join(run_name(run.id));
     let bytes = encode(evidence).map_err(|it| io_error("write", &path)(it))?;
     replace(&path, &bytes)?;
     Ok(path)
@@ -133,27 +151,48 @@ pub fn write_run(root: &Path, evidence: &Evidence) -> Result<PathBuf, EvidenceEr
 
 /// Every registration below the project's evidence folder, in order of experiment and version.
 pub fn registrations(root: &Path) -> Result<Vec<(PathBuf, Registration)>, EvidenceError> {
+    registrations_in(&base(root))
+}
+
+/// [`registrations`], below another folder than a project's.
+pub fn registrations_in(base: &Path) -> Result<Vec<(PathBuf, Registration)>, EvidenceError> {
     let mut all = Vec::new();
-    for path in files(root, "registration-", ".json")? {
-        let file = File::open(&path).map_err(io_error("open", &path))?;
-        let mut bytes = Vec::new();
-        file.take(REGISTRATION_MAX).read_to_end(&mut bytes).map_err(io_error("read", &path))?;
-        let registration: Registration =
-            serde_json::from_slice(&bytes).map_err(|it| invalid(&path, it.line().max(1), it))?;
-        named(&path, &registration.experiment, &registration_name(&registration))?;
-        if Digest::of(&registration.canonical) != registration.digest {
-            return Err(invalid(&path, 1, "the registration's text does not have the digest it names"));
-        }
+    for path in registration_files(base)? {
+        let registration = read_registration(&path)?;
         all.push((path, registration));
     }
     all.sort_by(|(_, a), (_, b)| (&a.experiment, a.version).cmp(&(&b.experiment, b.version)));
     Ok(all)
 }
 
+/// The files of registrations below an evidence folder, in order of the path.
+pub fn registration_files(base: &Path) -> Result<Vec<PathBuf>, EvidenceError> {
+    files(base, "registration-", ".json")
+}
+
+/// Reads a registration. Its name and its folder must be those of what is inside, its digest that of its text.
+pub fn read_registration(path: &Path) -> Result<Registration, EvidenceError> {
+    let file = File::open(path).map_err(io_error("open", path))?;
+    let mut bytes = Vec::new();
+    file.take(REGISTRATION_MAX).read_to_end(&mut bytes).map_err(io_error("read", path))?;
+    let registration: Registration =
+        serde_json::from_slice(&bytes).map_err(|it| invalid(path, it.line().max(1), it))?;
+    named(path, &registration.experiment, &registration_name(&registration))?;
+    if Digest::of(&registration.canonical) != registration.digest {
+        return Err(invalid(path, 1, "the registration's text does not have the digest it names"));
+    }
+    Ok(registration)
+}
+
 /// Every run below the project's evidence folder: its id and its file, in order of the path.
 pub fn runs(root: &Path) -> Result<Vec<(Uuid, PathBuf)>, EvidenceError> {
+    runs_in(&base(root))
+}
+
+/// [`runs`], below another folder than a project's.
+pub fn runs_in(base: &Path) -> Result<Vec<(Uuid, PathBuf)>, EvidenceError> {
     let mut all = Vec::new();
-    for path in files(root, "run-", ".ndjson.gz")? {
+    for path in files(base, "run-", ".ndjson.gz")? {
         let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
         let id = name.strip_prefix("run-").and_then(|it| it.strip_suffix(".ndjson.gz")).unwrap_or_default();
         let id =
@@ -197,7 +236,8 @@ fn named(path: &Path, experiment: &str, name: &str) -> Result<(), EvidenceError>
 
 fn encode(evidence: &Evidence) -> io::Result<Vec<u8>> {
     let Evidence { data, verdicts } = evidence;
-    let mut lines = vec![Line::Evidence(VERSION), Line::Run(data.run.clone())];
+    let version = if data.invalidations.is_empty() { PLAIN } else { INVALIDATED };
+    let mut lines = vec![Line::Evidence(version), Line::Run(data.run.clone())];
     lines.extend(data.arms.iter().cloned().map(Line::Arm));
     lines.extend(data.cells.iter().cloned().map(Line::Cell));
     lines.extend(data.events.iter().cloned().map(Line::Event));
@@ -210,6 +250,7 @@ fn encode(evidence: &Evidence) -> io::Result<Vec<u8>> {
             findings: findings.clone(),
         }),
     );
+    lines.extend(data.invalidations.iter().cloned().map(Line::Invalidation));
     lines.push(Line::End(lines.len()));
     let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     let mut length = 0;
@@ -230,8 +271,8 @@ fn encode(evidence: &Evidence) -> io::Result<Vec<u8>> {
 /// The evidence, and the number of its lines.
 fn decode(mut reader: impl BufRead, path: &Path) -> Result<(Evidence, usize), EvidenceError> {
     let mut run: Option<Run> = None;
-    let (mut arms, mut cells, mut events, mut sets, mut verdicts) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut arms, mut cells, mut events, mut sets) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut verdicts, mut invalidations) = (Vec::new(), Vec::new());
     let mut text = Vec::new();
     let mut length = 0;
     let mut number = 0;
@@ -247,9 +288,9 @@ fn decode(mut reader: impl BufRead, path: &Path) -> Result<(Evidence, usize), Ev
         }
         let line: Line = serde_json::from_slice(&text).map_err(|it| invalid(path, number, it))?;
         match (number, line) {
-            (1, Line::Evidence(VERSION)) => {}
+            (1, Line::Evidence(PLAIN..=INVALIDATED)) => {}
             (1, Line::Evidence(version)) => {
-                let problem = format!("it has format {version}, this harness knows {VERSION}");
+                let problem = format!("it has format {version}, this harness knows {INVALIDATED}");
                 return Err(invalid(path, 1, problem));
             }
             (1, _) => return Err(invalid(path, 1, "the version of the format is missing")),
@@ -270,6 +311,7 @@ fn decode(mut reader: impl BufRead, path: &Path) -> Result<(Evidence, usize), Ev
                 }
                 verdicts.push((verdict, findings));
             }
+            (_, Line::Invalidation(it)) => invalidations.push(it),
             (_, Line::End(lines)) if lines + 1 == number => break,
             (_, Line::End(lines)) => {
                 return Err(invalid(path, number, format!("it should have {lines} lines before this")));
@@ -286,7 +328,7 @@ fn decode(mut reader: impl BufRead, path: &Path) -> Result<(Evidence, usize), Ev
         let problem = format!("samples of `{}` in arm `{}` are there twice", set.metric, set.arm);
         return Err(invalid(path, number, problem));
     }
-    Ok((Evidence { data: RunData { run, arms, cells, events, sets }, verdicts }, number))
+    Ok((Evidence { data: RunData { run, arms, cells, events, sets, invalidations }, verdicts }, number))
 }
 
 /// Reads a line into `text` and returns its length; 0 at the end.
@@ -317,9 +359,9 @@ fn twice(sets: &[SampleSet]) -> Option<&SampleSet> {
 }
 
 /// Files of all experiments whose names begin and end so, sorted.
-fn files(root: &Path, prefix: &str, suffix: &str) -> Result<Vec<PathBuf>, EvidenceError> {
+fn files(base: &Path, prefix: &str, suffix: &str) -> Result<Vec<PathBuf>, EvidenceError> {
     let mut found = Vec::new();
-    for folder in entries(&root.join("ledgers/evidence"))?.into_iter().filter(|it| it.is_dir()) {
+    for folder in entries(base)?.into_iter().filter(|it| it.is_dir()) {
         found.extend(entries(&folder)?.into_iter().filter(|it| {
             let name = it.file_name().and_then(|it| it.to_str()).unwrap_or_default();
             name.starts_with(prefix) && name.ends_with(suffix)
@@ -366,11 +408,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), EvidenceError> {
     })
 }
 
-fn io_error(attempt: &'static str, path: &Path) -> impl FnOnce(io::Error) -> EvidenceError {
+pub(super) fn io_error(attempt: &'static str, path: &Path) -> impl FnOnce(io::Error) -> EvidenceError {
     let path = path.to_owned();
     move |source| EvidenceError::Io { attempt, path, source }
 }
 
-fn invalid(path: &Path, line: usize, problem: impl fmt::Display) -> EvidenceError {
+pub(super) fn invalid(path: &Path, line: usize, problem: impl fmt::Display) -> EvidenceError {
     EvidenceError::Invalid { path: path.to_owned(), line, problem: problem.to_string() }
 }

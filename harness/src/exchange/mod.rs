@@ -1,4 +1,5 @@
 //! Formats that experiments and runs travel in, one a file.
 
+pub mod chain;
 pub mod evidence;
 pub mod samples;

@@ -1,6 +1,9 @@
 //! What the store takes, checked before the server is asked: the error names the field.
 
-use super::{CellArm, Event, Registration, Run, RunArm, SampleSet, StoreError, StoredFinding, StoredVerdict};
+use super::{
+    CellArm, Event, Invalidation, Registration, Run, RunArm, SampleSet, StoreError, StoredFinding,
+    StoredVerdict,
+};
 use serde_json::Value;
 
 /// Postgres keeps every text but one with U+0000.
@@ -94,6 +97,14 @@ pub(super) fn event(it: &Event) -> Result<(), StoreError> {
     }
     whole("event.seq", it.seq)?;
     it.detail.as_ref().map_or(Ok(()), |detail| json("event.detail", detail))
+}
+
+pub(super) fn invalidation(it: &Invalidation) -> Result<(), StoreError> {
+    if it.seq == 0 {
+        return Err(StoreError::invalid("invalidation.seq", "invalidations count from 1"));
+    }
+    whole("invalidation.seq", it.seq)?;
+    name("reason", &it.reason)
 }
 
 pub(super) fn cell_arm(it: &CellArm) -> Result<(), StoreError> {

@@ -2,8 +2,8 @@
 
 use super::runs::differ;
 use super::transact::Failure;
-use super::{Event, Store, StoreError, check, micros};
-use crate::vocab::RunState;
+use super::{Event, Store, StoreError, chain, check, micros};
+use crate::vocab::{RunState, Seal};
 use postgres::{Row, Transaction};
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ impl Store {
         check::event(event)?;
         self.transact("store the event", |transaction| {
             exists(transaction, run)?;
-            insert(transaction, run, event)
+            insert(transaction, run, event, false)
         })?;
         if event.state == RunState::Done {
             self.refresh_statistics();
@@ -29,7 +29,13 @@ pub(super) fn exists(transaction: &mut Transaction<'_>, run: Uuid) -> Result<(),
     }
 }
 
-pub(super) fn insert(transaction: &mut Transaction<'_>, run: Uuid, event: &Event) -> Result<(), Failure> {
+/// An event that ends a run seals what is stored of it then: samples come first.
+pub(super) fn insert(
+    transaction: &mut Transaction<'_>,
+    run: Uuid,
+    event: &Event,
+    found: bool,
+) -> Result<(), Failure> {
     let inserted = transaction.execute(
         "insert into harness.run_events (run_id, seq, at, state, detail) values ($1, $2, $3, $4, $5) \
          on conflict do nothing",
@@ -45,9 +51,11 @@ pub(super) fn insert(transaction: &mut Transaction<'_>, run: Uuid, event: &Event
         let stored = of(transaction, run)?;
         let stored = stored.iter().find(|it| it.seq == event.seq).ok_or(Failure::Again)?;
         let given = Event { at: micros(event.at), ..event.clone() };
-        differ(&format!("event {} of run {run}", event.seq), stored, &given)?;
+        return Ok(differ(&format!("event {} of run {run}", event.seq), stored, &given)?);
     }
-    Ok(())
+    let experiment = chain::experiment_of(transaction, run)?;
+    let body = chain::event_body(transaction, run, event)?;
+    chain::seal(transaction, &experiment, Seal::Event, chain::object(run, event.seq), event.at, found, body)
 }
 
 /// All events of a run, in order.

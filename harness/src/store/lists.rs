@@ -1,7 +1,9 @@
 //! What is in the store: lists of experiments and runs, and a run as a whole.
 
 use super::transact::Failure;
-use super::{ExperimentLine, RunData, RunLine, Store, StoreError, check, events, runs, samples};
+use super::{
+    ExperimentLine, RunData, RunLine, Store, StoreError, check, events, invalidations, runs, samples,
+};
 use postgres::{Row, Transaction};
 use uuid::Uuid;
 
@@ -44,10 +46,13 @@ impl Store {
         self.transact("list the runs", |transaction| lines(transaction, experiment))
     }
 
-    /// The newest complete run of an experiment.
+    /// The newest complete run of an experiment that is not set aside.
     pub fn latest_run(&mut self, experiment: &str) -> Result<Option<RunLine>, StoreError> {
         let runs = self.runs(Some(experiment))?;
-        Ok(runs.into_iter().rev().find(|it| it.state == crate::vocab::RunState::Done))
+        Ok(runs
+            .into_iter()
+            .rev()
+            .find(|it| it.state == crate::vocab::RunState::Done && it.invalidated.is_none()))
     }
 
     /// A run with everything that it stored. All its digests hold.
@@ -62,7 +67,8 @@ fn lines(transaction: &mut Transaction<'_>, experiment: Option<&str>) -> Result<
     let rows = transaction.query(
         &format!(
             "select {columns}, ev.state, ev.at, coalesce((select sum(s.n)::bigint from harness.sample_sets s \
-               where s.run_id = r.run_id and not s.warmup), 0), v.verdict from {tables} \
+               where s.run_id = r.run_id and not s.warmup), 0), v.verdict, \
+             (select i.reason from harness.invalidated_runs i where i.run_id = r.run_id) from {tables} \
              join (select distinct on (run_id) run_id, state, at from harness.run_events \
                    order by run_id, seq desc) ev using (run_id) \
              left join (select distinct on (run_id) run_id, verdict from harness.verdicts \
@@ -82,17 +88,20 @@ fn line(row: &Row) -> Result<RunLine, Failure> {
         state_at: row.try_get(12)?,
         samples: row.try_get::<_, i64>(13)?.unsigned_abs(),
         verdict: if judged { Some(events::word(row, 14)?) } else { None },
+        invalidated: row.try_get(15)?,
     })
 }
 
 /// Everything of a run.
 pub(super) fn whole(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Option<RunData>, Failure> {
     let Some(run) = runs::find(transaction, id)? else { return Ok(None) };
+    runs::environment_holds(transaction, &run)?;
     Ok(Some(RunData {
         run,
         arms: runs::arms_of(transaction, id)?,
         cells: samples::cells_of(transaction, id)?,
         events: events::of(transaction, id)?,
         sets: samples::of(transaction, id)?,
+        invalidations: invalidations::of(transaction, id)?,
     }))
 }

@@ -1,7 +1,7 @@
 //! The schema's steps: `schemas/NNNN_*.sql`, embedded, applied in order, each once and never changed afterwards.
 
 use super::transact::Failure;
-use super::{Store, StoreError};
+use super::{Store, StoreError, chain};
 use crate::vocab::Digest;
 use postgres::Transaction;
 
@@ -14,6 +14,7 @@ struct Migration {
 const ALL: &[Migration] = &[
     Migration { version: 1, name: "init", sql: include_str!("../../../schemas/0001_init.sql") },
     Migration { version: 2, name: "append_only", sql: include_str!("../../../schemas/0002_append_only.sql") },
+    Migration { version: 3, name: "chain", sql: include_str!("../../../schemas/0003_chain.sql") },
 ];
 
 /// Any number that nobody else uses: the lock under which migrations run.
@@ -59,6 +60,9 @@ fn migrate(transaction: &mut Transaction<'_>) -> Result<(), Failure> {
             &[&migration.version, &migration.name, &Digest::of(migration.sql).0.as_slice()],
         )?;
         transaction.batch_execute(migration.sql)?;
+        if migration.name == "chain" {
+            chain::find(transaction)?;
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 //!
 //! Instants are kept to the microsecond, which is what the server's type holds; numbers to the bit.
 
+pub mod chain;
 pub mod cluster;
 
 mod address;
@@ -15,6 +16,7 @@ mod error;
 mod events;
 mod explain;
 mod import;
+mod invalidations;
 mod lists;
 mod migrations;
 mod options;
@@ -29,8 +31,8 @@ mod verdicts;
 pub use error::StoreError;
 pub use options::StoreOptions;
 pub use record::{
-    CellArm, Event, ExperimentLine, Git, Registration, Run, RunArm, RunData, RunLine, SampleSet,
-    StoredFinding, StoredVerdict, Subject,
+    CellArm, Event, ExperimentLine, Git, Invalidation, Link, Registration, Run, RunArm, RunData, RunLine,
+    SampleSet, StoredFinding, StoredVerdict, Subject,
 };
 
 use address::{Address, Unreached};

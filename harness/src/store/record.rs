@@ -1,6 +1,6 @@
 //! What the store keeps, as values. Every record is written once and never changed.
 
-use crate::vocab::{Digest, Finding, RunState, Verdict};
+use crate::vocab::{Digest, Finding, RunState, Seal, Verdict};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -124,6 +124,38 @@ pub struct Event {
     pub detail: Option<Value>,
 }
 
+/// That a run is set aside, or taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invalidation {
+    /// 1, 2, ... within the run; the last one counts.
+    pub seq: u32,
+    /// When.
+    pub at: Timestamp,
+    /// Whether the run is set aside from then on.
+    pub invalid: bool,
+    /// Why.
+    pub reason: String,
+}
+
+/// A link of an experiment's chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// 1, 2, ... within the experiment.
+    pub seq: u32,
+    /// What is sealed.
+    pub kind: Seal,
+    /// Which one: a version, a run, or a run and a number, `id/2`.
+    pub object: String,
+    /// When that happened.
+    pub at: Timestamp,
+    /// Whether it was sealed later: it was there already, or came from another store.
+    pub found: bool,
+    /// The digest of what is sealed.
+    pub body: Digest,
+    /// The digest of this link and of all before it.
+    pub hash: Digest,
+}
+
 /// A run with everything that it stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunData {
@@ -137,6 +169,15 @@ pub struct RunData {
     pub events: Vec<Event>,
     /// In order of metric, cell, arm, warm-up, block; as few sets as there are gaps, however they were stored.
     pub sets: Vec<SampleSet>,
+    /// In order; empty for a run that nobody ever set aside.
+    pub invalidations: Vec<Invalidation>,
+}
+
+impl RunData {
+    /// Why the run is set aside; `None` if it is not.
+    pub fn invalidated(&self) -> Option<&Invalidation> {
+        self.invalidations.iter().max_by_key(|it| it.seq).filter(|it| it.invalid)
+    }
 }
 
 /// A decision on a run, as stored.
@@ -169,6 +210,8 @@ pub struct RunLine {
     pub samples: u64,
     /// The newest verdict.
     pub verdict: Option<Verdict>,
+    /// Why it is set aside; `None` if it is not.
+    pub invalidated: Option<String>,
 }
 
 /// An experiment in a list.

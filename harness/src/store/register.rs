@@ -1,7 +1,7 @@
 //! Registrations: written once, before anything is measured.
 
 use super::transact::Failure;
-use super::{Git, Registration, Store, StoreError, check, micros};
+use super::{Git, Registration, Store, StoreError, chain, check, micros};
 use crate::vocab::{Digest, Role};
 use jiff::Timestamp;
 use postgres::{Row, Transaction};
@@ -14,7 +14,9 @@ impl Store {
     pub fn register(&mut self, registration: &Registration) -> Result<(), StoreError> {
         check::registration(registration)?;
         let arms = arms(&registration.doc)?;
-        self.transact("register the experiment", |transaction| insert(transaction, registration, &arms))
+        self.transact("register the experiment", |transaction| {
+            insert(transaction, registration, &arms, false)
+        })
     }
 
     /// All versions of an experiment's registration, in order. Empty when it is not registered.
@@ -83,6 +85,7 @@ pub(super) fn insert(
     transaction: &mut Transaction<'_>,
     it: &Registration,
     arms: &[Arm],
+    found: bool,
 ) -> Result<(), Failure> {
     let id = experiment_id(&it.experiment);
     let version = check::whole("version", it.version)?;
@@ -115,7 +118,8 @@ pub(super) fn insert(
             &[&id, &version, &arm.name, &arm.role.as_str(), &arm.spec],
         )?;
     }
-    Ok(())
+    let (kind, body) = (chain::registered(it.version), chain::body::registration(it));
+    chain::seal(transaction, &it.experiment, kind, version.to_string(), it.registered_at, found, body)
 }
 
 /// The text is what was frozen; when and where it was frozen first stands.

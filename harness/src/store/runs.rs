@@ -2,8 +2,8 @@
 
 use super::register::{self, experiment_id, stored_digest};
 use super::transact::Failure;
-use super::{Event, Git, Run, RunArm, Store, StoreError, check, events, micros};
-use crate::vocab::{Digest, RunState};
+use super::{Event, Git, Run, RunArm, Store, StoreError, chain, check, events, micros};
+use crate::vocab::{Digest, RunState, Seal};
 use postgres::{Row, Transaction};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ impl Store {
         check::run(run, arms)?;
         let first = Event { seq: 1, at: run.started_at, state: RunState::Running, detail: None };
         self.transact("begin the run", |transaction| {
-            insert(transaction, run, arms)?;
-            events::insert(transaction, run.id, &first)
+            insert(transaction, run, arms, false)?;
+            events::insert(transaction, run.id, &first, false)
         })?;
         self.settle();
         Ok(())
@@ -35,7 +35,12 @@ pub(super) const TABLES: &str = "harness.runs r \
                                  join harness.preregistrations p using (experiment_id, version) \
                                  join harness.environments env using (env_sha256)";
 
-pub(super) fn insert(transaction: &mut Transaction<'_>, run: &Run, arms: &[RunArm]) -> Result<(), Failure> {
+pub(super) fn insert(
+    transaction: &mut Transaction<'_>,
+    run: &Run,
+    arms: &[RunArm],
+    found: bool,
+) -> Result<(), Failure> {
     match register::digest(transaction, &run.experiment, run.version)? {
         None => {
             let (experiment, version) = (run.experiment.clone(), run.version);
@@ -97,7 +102,8 @@ pub(super) fn insert(transaction: &mut Transaction<'_>, run: &Run, arms: &[RunAr
             differ(&format!("arm {} of run {}", arm.arm, run.id), stored, arm)?;
         }
     }
-    Ok(())
+    let body = chain::body::begun(run, arms);
+    chain::seal(transaction, &run.experiment, Seal::Begun, run.id.to_string(), run.started_at, found, body)
 }
 
 /// An error when the two differ.
@@ -130,6 +136,16 @@ pub(super) fn find(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Option
     let row =
         transaction.query_opt(&format!("select {COLUMNS} from {TABLES} where r.run_id = $1"), &[&id])?;
     row.as_ref().map(read).transpose()
+}
+
+/// Whether the environment of a run is the one that its digest names.
+pub(super) fn environment_holds(transaction: &mut Transaction<'_>, run: &Run) -> Result<(), Failure> {
+    let row = transaction.query_one("select env_sha256 from harness.runs where run_id = $1", &[&run.id])?;
+    if stored_digest(row.try_get(0)?, "an environment")? == Digest::of(run.environment.to_string()) {
+        return Ok(());
+    }
+    let problem = format!("the environment of run {} does not have its digest", run.id);
+    Err(StoreError::Damaged { problem }.into())
 }
 
 pub(super) fn arms_of(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Vec<RunArm>, Failure> {

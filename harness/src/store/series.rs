@@ -30,12 +30,7 @@ pub(super) fn join(mut sets: Vec<SampleSet>) -> Vec<SampleSet> {
     let mut joined: Vec<SampleSet> = Vec::new();
     for set in sets {
         match joined.last_mut() {
-            Some(last)
-                if key(last) == key(&set)
-                    && end(last) == u64::from(set.first_block)
-                    && last.unit == set.unit
-                    && last.at_ns.is_empty() == set.at_ns.is_empty() =>
-            {
+            Some(last) if goes_on(last, &set) => {
                 last.values.extend(set.values);
                 last.at_ns.extend(set.at_ns);
             }
@@ -43,6 +38,28 @@ pub(super) fn join(mut sets: Vec<SampleSet>) -> Vec<SampleSet> {
         }
     }
     joined
+}
+
+/// Sets in order, neighbours that [`join`] would join in one list.
+pub(super) fn stretches_of(sets: &[SampleSet]) -> Vec<Vec<&SampleSet>> {
+    let mut sorted: Vec<&SampleSet> = sets.iter().collect();
+    sorted.sort_by(|a, b| (key(a), a.first_block).cmp(&(key(b), b.first_block)));
+    let mut stretches: Vec<Vec<&SampleSet>> = Vec::new();
+    for set in sorted {
+        match stretches.last_mut() {
+            Some(stretch) if stretch.last().is_some_and(|last| goes_on(last, set)) => stretch.push(set),
+            _ => stretches.push(vec![set]),
+        }
+    }
+    stretches
+}
+
+/// Whether `next` begins where `set` ends.
+fn goes_on(set: &SampleSet, next: &SampleSet) -> bool {
+    key(set) == key(next)
+        && end(set) == u64::from(next.first_block)
+        && set.unit == next.unit
+        && set.at_ns.is_empty() == next.at_ns.is_empty()
 }
 
 /// The first block that is in two of the joined sets.

@@ -3,7 +3,8 @@
 use super::events::{exists, word};
 use super::runs::differ;
 use super::transact::Failure;
-use super::{Store, StoreError, StoredFinding, StoredVerdict, Subject, check, micros};
+use super::{Store, StoreError, StoredFinding, StoredVerdict, Subject, chain, check, micros};
+use crate::vocab::Seal;
 use postgres::Transaction;
 use uuid::Uuid;
 
@@ -17,7 +18,7 @@ impl Store {
         check::verdict(verdict, findings)?;
         self.transact("store the verdict", |transaction| {
             exists(transaction, verdict.run)?;
-            insert(transaction, verdict, findings)
+            insert(transaction, verdict, findings, false)
         })
     }
 
@@ -36,6 +37,7 @@ pub(super) fn insert(
     transaction: &mut Transaction<'_>,
     it: &StoredVerdict,
     findings: &[StoredFinding],
+    found: bool,
 ) -> Result<(), Failure> {
     let seq = check::whole("verdict.seq", it.seq)?;
     let inserted = transaction.execute(
@@ -48,7 +50,7 @@ pub(super) fn insert(
         let stored = stored.iter().find(|that| that.seq == it.seq).ok_or(Failure::Again)?;
         compare(stored, it)?;
         let mut given = findings.to_vec();
-        given.sort_by(|a, b| key(a).cmp(&key(b)));
+        given.sort_by(|a, b| a.key().cmp(&b.key()));
         let known = findings_of(transaction, it.run, it.seq)?;
         differ(&format!("findings of verdict {} of run {}", it.seq, it.run), &known, &given)?;
         return Ok(());
@@ -56,7 +58,9 @@ pub(super) fn insert(
     for finding in findings {
         insert_finding(transaction, it.run, seq, finding)?;
     }
-    Ok(())
+    let experiment = chain::experiment_of(transaction, it.run)?;
+    let (object, body) = (chain::object(it.run, it.seq), chain::body::verdict(it, findings));
+    chain::seal(transaction, &experiment, Seal::Verdict, object, it.decided_at, found, body)
 }
 
 fn compare(stored: &StoredVerdict, given: &StoredVerdict) -> Result<(), StoreError> {
@@ -128,11 +132,14 @@ pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<Sto
         .collect()
 }
 
-fn key(it: &StoredFinding) -> (Subject, [&str; 5]) {
-    (it.subject, [&it.id, &it.metric, &it.cell, &it.treatment, &it.control])
+impl StoredFinding {
+    /// What it is about: the order of findings.
+    pub(super) fn key(&self) -> (Subject, [&str; 5]) {
+        (self.subject, [&self.id, &self.metric, &self.cell, &self.treatment, &self.control])
+    }
 }
 
-fn findings_of(
+pub(super) fn findings_of(
     transaction: &mut Transaction<'_>,
     run: Uuid,
     seq: u32,
@@ -174,6 +181,6 @@ fn findings_of(
             })
         })
         .collect::<Result<Vec<_>, Failure>>()?;
-    findings.sort_by(|a, b| key(a).cmp(&key(b)));
+    findings.sort_by(|a, b| a.key().cmp(&b.key()));
     Ok(findings)
 }

@@ -278,6 +278,26 @@ word! {
     }
 }
 
+word! {
+    /// What a link of an experiment's chain seals.
+    Seal {
+        /// The first version of the registration.
+        Registered = "registered",
+        /// A later version.
+        Amended = "amended",
+        /// That a run began, and with what.
+        Begun = "begun",
+        /// A change of a run's state; of one that ends it, everything that was measured.
+        Event = "event",
+        /// A verdict with its findings.
+        Verdict = "verdict",
+        /// That a run was set aside.
+        Invalidated = "invalidated",
+        /// That this was taken back.
+        Restored = "restored",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

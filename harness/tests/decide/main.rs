@@ -113,6 +113,7 @@ fn run(prereg: &Prereg, sets: &[Set]) -> RunData {
             .collect(),
         cells: Vec::new(),
         events: vec![event(1, RunState::Running, None), event(2, RunState::Done, None)],
+        invalidations: Vec::new(),
         sets: sets.collect(),
     }
 }

@@ -6,13 +6,15 @@
 mod schema;
 
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use harness::exchange::chain as chain_file;
 use harness::exchange::evidence::{
     Evidence, EvidenceError, read_run, registrations, runs, write_registration, write_run,
 };
 use harness::store::{
-    CellArm, Event, Git, Registration, Run, RunArm, RunData, SampleSet, StoredFinding, StoredVerdict, Subject,
+    CellArm, Event, Git, Invalidation, Link, Registration, Run, RunArm, RunData, SampleSet, StoredFinding,
+    StoredVerdict, Subject, chain,
 };
-use harness::vocab::{Digest, Finding, RunState, Verdict};
+use harness::vocab::{Digest, Finding, RunState, Seal, Verdict};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -132,9 +134,40 @@ fn evidence() -> Evidence {
                 set("a", false, 9, &[1.0]),
                 set("b", false, 0, &hard),
             ],
+            invalidations: vec![],
         },
         verdicts: vec![(verdict, vec![finding])],
     }
+}
+
+/// The same, set aside and taken back.
+fn invalidated() -> Evidence {
+    let mut evidence = evidence();
+    let it = |seq, invalid, reason: &str| Invalidation {
+        seq,
+        at: at("2026-01-11T08:00:00.5Z"),
+        invalid,
+        reason: reason.into(),
+    };
+    evidence.data.invalidations =
+        vec![it(1, true, "the host was throttled | \"so\""), it(2, false, "it was not")];
+    evidence
+}
+
+/// A chain of three links.
+fn links() -> Vec<Link> {
+    let mut previous = chain::start("demo");
+    let objects = [(Seal::Registered, "1"), (Seal::Begun, "01940000-0000-7000-8000-0000000000ab")];
+    let mut links = Vec::new();
+    for ((kind, object), seq) in objects.into_iter().zip(1..) {
+        let at = at("2026-01-10T12:00:00.123456Z");
+        let body = Digest::of(object);
+        let mut link = Link { seq, kind, object: object.into(), at, found: seq == 2, body, hash: previous };
+        link.hash = link.hash_after(previous);
+        previous = link.hash;
+        links.push(link);
+    }
+    links
 }
 
 fn written(evidence: &Evidence) -> (tempfile::TempDir, PathBuf) {
@@ -188,6 +221,53 @@ fn a_run_travels_bit_for_bit_and_always_in_the_same_bytes() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(std::fs::read(write_run(root.path(), &read).unwrap()).unwrap(), bytes);
     assert_eq!(runs(root.path()).unwrap(), [(evidence().data.run.id, path)]);
+}
+
+#[test]
+fn an_invalidation_travels_in_a_format_of_its_own() {
+    let (_root, path) = written(&invalidated());
+    assert_eq!(read_run(&path).unwrap(), invalidated());
+    assert_eq!(lines(&invalidated())[0], r#"{"evidence":2}"#);
+    // What was never set aside stays readable by whoever knows the first format only.
+    assert_eq!(lines(&evidence())[0], r#"{"evidence":1}"#);
+    assert!(invalidated().data.invalidated().is_none());
+    let mut aside = invalidated();
+    aside.data.invalidations.truncate(1);
+    assert_eq!(aside.data.invalidated().unwrap().seq, 1);
+}
+
+#[test]
+fn a_chain_travels_and_every_change_of_it_is_named() {
+    let base = tempfile::tempdir().unwrap();
+    let path = chain_file::write(base.path(), "demo", &links()).unwrap();
+    assert_eq!(chain_file::read(base.path(), "demo").unwrap(), links());
+    assert_eq!(chain_file::read(base.path(), "other").unwrap(), []);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let problem = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        chain_file::read(base.path(), "demo").unwrap_err().to_string()
+    };
+    let cut = &text[..text.len() - 1];
+    assert!(problem(cut).ends_with("chain.ndjson` is damaged at line 2: its last line was cut"));
+    let mut turned: Vec<&str> = text.lines().rev().collect();
+    turned.push("");
+    assert!(
+        problem(&turned.join("\n"))
+            .contains("link 2 (begun 01940000-0000-7000-8000-0000000000ab) stands where link 1 should")
+    );
+    for (old, new) in
+        [("true", "false"), ("12:00:00.123456", "12:00:00.123457"), ("0ab\"", "0ac\""), ("begun", "event")]
+    {
+        let told = problem(&text.replace(old, new));
+        assert!(
+            told.contains("does not have the hash that follows from the links before it"),
+            "{old}: {told}"
+        );
+    }
+    // A chain belongs to its experiment.
+    std::fs::write(&path, &text).unwrap();
+    std::fs::rename(base.path().join("demo"), base.path().join("memo")).unwrap();
+    assert!(chain_file::read(base.path(), "memo").unwrap_err().to_string().contains("link 1 (registered 1)"));
 }
 
 proptest! {
@@ -246,7 +326,7 @@ fn lines_must_say_what_they_should() {
         pack(lines)
     };
     let last = all.len() - 1;
-    refused(&changed(0, r#"{"evidence":2}"#), 1, "it has format 2, this harness knows 1");
+    refused(&changed(0, r#"{"evidence":3}"#), 1, "it has format 3, this harness knows 2");
     refused(&changed(0, &all[1]), 1, "the version of the format is missing");
     refused(&changed(2, r#"{"evidence":1}"#), 3, "the version stands here again");
     refused(&changed(2, r#"{"joke":{}}"#), 3, "unknown variant `joke`");

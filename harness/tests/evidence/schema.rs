@@ -1,6 +1,6 @@
 //! The schemas of evidence and worker protocol are what the code writes: every message fits, every property occurs.
 
-use super::{SAMPLE, evidence, lines, registration};
+use super::{SAMPLE, chain_file, evidence, invalidated, lines, links, registration};
 use harness::worker::protocol::{Answer, Prepare, Request};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,10 +151,20 @@ fn check(name: &str, values: &[Value]) {
     assert!(never.is_empty(), "no value has {never:?}");
 }
 
+fn chain_lines() -> Vec<String> {
+    let base = tempfile::tempdir().unwrap();
+    let path = chain_file::write(base.path(), "demo", &links()).unwrap();
+    std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
 #[test]
 fn evidence_is_what_its_schema_says() {
-    let mut values: Vec<Value> =
-        lines(&evidence()).iter().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let mut values: Vec<Value> = lines(&evidence())
+        .iter()
+        .chain(&lines(&invalidated()))
+        .chain(&chain_lines())
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
     values.push(serde_json::to_value(registration()).unwrap());
     check("evidence", &values);
 }
@@ -167,7 +177,7 @@ fn what_is_no_evidence_does_not_fit() {
     assert!(!refused(&sample));
     let mut unknown = sample.clone();
     unknown["samples"]["color"] = json!("red");
-    assert!(refused(&unknown) && refused(&json!({ "evidence": 2 })) && refused(&json!({ "joke": {} })));
+    assert!(refused(&unknown) && refused(&json!({ "evidence": 3 })) && refused(&json!({ "joke": {} })));
 }
 
 #[test]

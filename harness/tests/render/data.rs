@@ -112,6 +112,7 @@ fn run(prereg: &Prereg, version: u32, n: u8, host: &str, mean: Mean) -> RunData 
         arms: arms.collect(),
         cells: cells.collect(),
         events: vec![event(1, RunState::Running), event(2, RunState::Done)],
+        invalidations: Vec::new(),
         sets,
     }
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod appends;
+mod chains;
 mod clusters;
 mod crashes;
 mod errors;

@@ -46,6 +46,7 @@ pub(super) fn run(prereg: &Prereg, samples: Vec<(String, &str, Vec<f64>)>) -> Ru
         arms: prereg.arms.iter().map(|it| arm(&it.name)).collect(),
         cells: Vec::new(),
         events: vec![event(1, RunState::Running), event(2, RunState::Done)],
+        invalidations: Vec::new(),
         sets: samples
             .into_iter()
             .map(|(metric, arm, values)| SampleSet {

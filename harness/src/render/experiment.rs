@@ -43,6 +43,11 @@ impl RecordedRun {
     pub fn is_over(&self) -> bool {
         matches!(self.state, RunState::Done | RunState::Failed)
     }
+
+    /// Whether somebody set the run aside, with a reason.
+    pub fn is_invalidated(&self) -> bool {
+        self.data.invalidated().is_some()
+    }
 }
 
 impl Experiment {
@@ -64,11 +69,11 @@ impl Experiment {
     }
 
     /// The run that decides: the first complete one of the newest version that is not INVALID; while there is
-    /// none, the first INVALID one.
+    /// none, the first INVALID one. A run that was invalidated by hand never does.
     pub fn deciding(&self) -> Option<&RecordedRun> {
         let version = self.registration().version;
         let mut over = self.in_order();
-        over.retain(|it| it.data.run.version == version && it.is_over());
+        over.retain(|it| it.data.run.version == version && it.is_over() && !it.is_invalidated());
         let valid = over.iter().find(|it| it.decision.verdict != Verdict::Invalid);
         valid.or(over.first()).copied()
     }
@@ -80,9 +85,15 @@ impl Experiment {
             it.data.run.version == deciding.data.run.version
                 && it.data.run.id != deciding.data.run.id
                 && it.is_over()
+                && !it.is_invalidated()
                 && it.decision.verdict == Verdict::Invalid
         };
         self.runs.iter().filter(invalid).count()
+    }
+
+    /// Runs that were invalidated by hand, of any version.
+    pub fn invalidated(&self) -> usize {
+        self.runs.iter().filter(|it| it.is_invalidated()).count()
     }
 
     /// The verdict of the deciding run.
@@ -97,7 +108,9 @@ impl Experiment {
         let later: Vec<_> = self
             .runs
             .iter()
-            .filter(|it| it.is_over() && it.data.run.version == deciding.data.run.version)
+            .filter(|it| {
+                it.is_over() && !it.is_invalidated() && it.data.run.version == deciding.data.run.version
+            })
             .filter(|it| it.data.run.id != deciding.data.run.id && it.decision.verdict != Verdict::Invalid)
             .collect();
         let agreeing = later.iter().filter(|it| it.decision.verdict == deciding.decision.verdict).count();

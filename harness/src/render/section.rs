@@ -30,7 +30,10 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
         writeln!(page)?;
     }
     match experiment.deciding() {
-        None => writeln!(page, "**Not run yet.** Registered, with no complete run of this version.\n")?,
+        None => {
+            writeln!(page, "**Not run yet.** Registered, with no complete run of this version.\n")?;
+            invalidated(page, experiment)?;
+        }
         Some(run) => {
             verdict(page, experiment, run)?;
             for figure in figures.iter().filter(|it| it.path.ends_with("/gain.svg")) {
@@ -53,6 +56,7 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
     }
     registrations(page, experiment)?;
     runs(page, experiment)?;
+    invalidations(page, experiment)?;
     reproduce(page, experiment)?;
     if let Some(notes) = &experiment.notes {
         writeln!(page, "### Notes, written after the data\n\n{}\n", contained(notes.trim()))?;
@@ -65,13 +69,18 @@ pub(super) fn anchor(prereg: &Prereg) -> &str {
     &prereg.id
 }
 
-/// `2 of 3, on 2 hosts`.
+/// `2 of 3, on 2 hosts`, and how many runs were invalidated.
 pub(super) fn replicated(experiment: &Experiment) -> String {
-    match experiment.replications() {
+    let mut text = match experiment.replications() {
         (_, 0, _) => "not yet".to_owned(),
         (agreeing, all, 1) => format!("{agreeing} of {all}, on 1 host"),
         (agreeing, all, hosts) => format!("{agreeing} of {all}, on {hosts} hosts"),
+    };
+    match experiment.invalidated() {
+        0 => {}
+        n => text.push_str(&format!("; {n} invalidated")),
     }
+    text
 }
 
 fn picture(page: &mut String, figure: &Figure) -> fmt::Result {
@@ -112,10 +121,47 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
         )?;
     }
     match experiment.set_aside() {
-        0 => Ok(()),
-        1 => writeln!(page, "1 other run of this registration is INVALID; it is listed below.\n"),
-        n => writeln!(page, "{n} other runs of this registration are INVALID; they are listed below.\n"),
+        0 => {}
+        1 => writeln!(page, "1 other run of this registration is INVALID; it is listed below.\n")?,
+        n => writeln!(page, "{n} other runs of this registration are INVALID; they are listed below.\n")?,
     }
+    invalidated(page, experiment)
+}
+
+/// How many runs were invalidated by hand: a reader must see when somebody chose among runs.
+fn invalidated(page: &mut String, experiment: &Experiment) -> fmt::Result {
+    match experiment.invalidated() {
+        0 => Ok(()),
+        1 => writeln!(
+            page,
+            "**1 run was invalidated by hand** and does not count; it is struck out below, with its reason.\n"
+        ),
+        n => writeln!(
+            page,
+            "**{n} runs were invalidated by hand** and do not count; they are struck out below, with their reasons.\n"
+        ),
+    }
+}
+
+/// Every time a run was invalidated or restored.
+fn invalidations(page: &mut String, experiment: &Experiment) -> fmt::Result {
+    let mut table = Table::new([
+        ("run", Align::Left),
+        ("when", Align::Left),
+        ("what", Align::Left),
+        ("reason", Align::Left),
+    ]);
+    for run in experiment.in_order() {
+        for it in &run.data.invalidations {
+            table.row([
+                code(&run.data.run.id.to_string()),
+                it.at.strftime("%F %T UTC").to_string().into(),
+                if it.invalid { "invalidated" } else { "restored" }.into(),
+                it.reason.as_str().into(),
+            ]);
+        }
+    }
+    if table.is_empty() { Ok(()) } else { writeln!(page, "### Invalidations\n\n{table}") }
 }
 
 fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: &[Figure]) -> fmt::Result {
@@ -350,7 +396,9 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
         let run = &it.data.run;
         let prereg = experiment.versions.iter().find(|(that, _)| that.version == run.version);
         let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
-        let part = if deciding == Some(run.id) {
+        let part = if it.is_invalidated() {
+            "invalidated"
+        } else if deciding == Some(run.id) {
             "decides"
         } else if run.version < newest {
             "before the amendment"
@@ -369,8 +417,9 @@ fn runs(page: &mut String, experiment: &Experiment) -> fmt::Result {
             RunState::Aborted => "interrupted",
         };
         let first = it.decision.hypotheses.first().filter(|_| it.is_over());
+        let id = code(&run.id.to_string());
         table.row([
-            code(&run.id.to_string()),
+            if it.is_invalidated() { Inline::markdown(&format!("~~{id}~~")) } else { id },
             run.version.to_string().into(),
             run.started_at.strftime("%F %T UTC").to_string().into(),
             code(&run.host),

@@ -50,4 +50,7 @@ pub mod audit;
 pub mod exchange;
 
 #[cfg(feature = "app")]
+pub mod verify;
+
+#[cfg(feature = "app")]
 pub mod cli;

@@ -21,11 +21,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("render", &["vocab", "stats", "prereg", "store", "analyse", "decide"]),
     ("audit", &["vocab", "stats", "prereg", "render"]),
     ("exchange", &["vocab", "prereg", "store"]),
+    ("verify", &["vocab", "prereg", "store", "host", "decide", "render", "exchange"]),
     (
         "cli",
         &[
             "vocab", "worker", "stats", "prereg", "plan", "store", "host", "measure", "analyse", "decide",
-            "render", "audit", "exchange",
+            "render", "audit", "exchange", "verify",
         ],
     ),
 ];

@@ -101,6 +101,14 @@ pub(super) enum Command {
     Show(Show),
     /// Write ledgers and plots anew from the store
     Render(Render),
+    /// Check that everything on record holds: digests, chain, verdicts, ledgers and plots
+    Verify(Verify),
+    /// Set a run aside with a reason, for all to see; nothing is deleted
+    Invalidate(Invalidate),
+    /// Load evidence of another project or store
+    Import(Import),
+    /// Write a run as evidence, to be imported elsewhere
+    Export(Export),
     /// Tell the power of an experiment's n, and the n that it needs, from a run or a pilot
     Power(Power),
     /// Compare two runs, arms or files of samples; exploratory, without a verdict
@@ -174,6 +182,50 @@ pub(super) struct Render {
     /// Write nothing; fail if a file is not what it would become
     #[arg(long, env = "HARNESS_CHECK", value_parser = switch)]
     pub(super) check: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Verify {
+    /// One experiment, with its ledger [default: all]
+    pub(super) experiment: Option<String>,
+
+    /// Only the experiments of one ledger
+    #[arg(long, value_name = "NAME", conflicts_with = "experiment", env = "HARNESS_LEDGER")]
+    pub(super) ledger: Option<String>,
+
+    /// Check the files in ledgers/evidence alone, without any database
+    #[arg(long, env = "HARNESS_EVIDENCE", value_parser = switch)]
+    pub(super) evidence: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Invalidate {
+    /// The run
+    pub(super) run: uuid::Uuid,
+
+    /// Why; the ledger shows it
+    #[arg(long, value_name = "TEXT", env = "HARNESS_REASON")]
+    pub(super) reason: String,
+
+    /// Take it back: the run counts again
+    #[arg(long, env = "HARNESS_UNDO", value_parser = switch)]
+    pub(super) undo: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Import {
+    /// A run (run-<id>.ndjson.gz), the folder of an experiment, or a folder of such folders
+    pub(super) path: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Export {
+    /// The run
+    pub(super) run: uuid::Uuid,
+
+    /// The folder to write to [default: the project's ledgers/evidence]
+    #[arg(long, value_name = "DIR", env = "HARNESS_TO")]
+    pub(super) to: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -74,7 +74,7 @@ pub(super) fn begin(
 /// The newest run that waits for something: for samples, or only for its verdict.
 fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
     let runs = store.runs(Some(id))?;
-    Ok(runs.into_iter().rev().find(|it| match it.state {
+    Ok(runs.into_iter().rev().filter(|it| it.invalidated.is_none()).find(|it| match it.state {
         RunState::Running | RunState::Resumed | RunState::Aborted => true,
         RunState::Done => it.verdict.is_none(),
         RunState::Failed => false,

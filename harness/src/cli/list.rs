@@ -42,6 +42,11 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
             (_, None) => "not registered".to_owned(),
         };
         let runs = runs.remove(&id).unwrap_or_default();
+        let state = match runs.iter().filter(|it| it.invalidated.is_some()).count() {
+            0 => state,
+            1 => format!("{state}, 1 run invalidated"),
+            n => format!("{state}, {n} runs invalidated"),
+        };
         let version = registered.as_ref().map_or(0, |it| it.version);
         let verdict = deciding(&runs, version);
         let label = match (verdict, prereg) {
@@ -75,6 +80,7 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
 
 /// The stored verdict of the deciding run; see [`crate::render::Experiment::deciding`].
 fn deciding(runs: &[RunLine], version: u32) -> Option<Verdict> {
-    let verdicts = || runs.iter().filter(|it| it.run.version == version).filter_map(|it| it.verdict);
+    let counts = |it: &&RunLine| it.run.version == version && it.invalidated.is_none();
+    let verdicts = || runs.iter().filter(counts).filter_map(|it| it.verdict);
     verdicts().find(|it| *it != Verdict::Invalid).or_else(|| verdicts().next())
 }

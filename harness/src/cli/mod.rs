@@ -8,8 +8,12 @@ mod begun;
 mod check;
 mod compare;
 mod db;
+mod export;
 mod failure;
+mod import;
+mod invalidate;
 mod list;
+mod load;
 mod lock;
 mod power;
 mod progress;
@@ -24,6 +28,7 @@ mod session;
 mod show;
 mod table;
 mod ui;
+mod verify;
 
 pub use args::Args;
 pub use failure::{Exit, Failure};
@@ -60,6 +65,8 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Audit(it) => return audit::run(it, &args.global, ui),
         Command::Compare(it) => return compare::run(it, &args.global, ui),
         Command::Power(it) => return power::run(it, &args.global, ui),
+        Command::Import(it) => return import::run(it, &args.global, ui),
+        Command::Export(it) => return export::run(it, &args.global, ui),
         _ => {}
     }
     let project = Project::find(args.global.project.as_deref())?;
@@ -73,6 +80,10 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Audit(it) => audit::run(it, &args.global, ui),
         Command::Compare(it) => compare::run(it, &args.global, ui),
         Command::Power(it) => power::run(it, &args.global, ui),
+        Command::Verify(it) => verify::run(it, &args.global, &project, ui),
+        Command::Invalidate(it) => invalidate::run(it, &args.global, &project, ui),
+        Command::Import(it) => import::run(it, &args.global, ui),
+        Command::Export(it) => export::run(it, &args.global, ui),
         Command::Db(it) => db::run(it, &args.global, &project, ui),
     }
 }

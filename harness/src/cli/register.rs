@@ -4,6 +4,7 @@ use super::project::Project;
 use super::session;
 use super::table::Table;
 use super::ui::Ui;
+use crate::verify;
 use serde_json::json;
 
 pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
@@ -47,7 +48,14 @@ pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut 
     table.row([json!(it.experiment), json!(it.version), json!(it.digest)]);
     match ui.format {
         Format::Text => {
-            ui.result(&format!("{} version {}\nPreregistered: {}", it.experiment, it.version, it.digest))?;
+            // The last line is a trailer for the message of the commit that holds the file: it anchors the text in
+            // the history, out of reach of whoever owns the database.
+            ui.result(&format!(
+                "{} version {}\n{}",
+                it.experiment,
+                it.version,
+                verify::trailer(&it.experiment, it.version, it.digest)
+            ))?;
         }
         _ => ui.result(&table.show(ui.format))?,
     }

@@ -5,8 +5,8 @@ use super::project::Project;
 use super::session;
 use super::table::Table;
 use super::ui::Ui;
-use crate::exchange::evidence::{self, Evidence, replace};
-use crate::render::{Experiment, Figure, ledger, of_experiment, of_ledger};
+use crate::exchange::evidence::{self, replace};
+use crate::render::{self, Experiment};
 use crate::store::Store;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,7 @@ pub(super) fn write(
 }
 
 /// Every ledger with its experiments in order.
-fn ledgers(store: &mut Store) -> Result<BTreeMap<String, Vec<String>>, Failure> {
+pub(super) fn ledgers(store: &mut Store) -> Result<BTreeMap<String, Vec<String>>, Failure> {
     let mut ledgers: BTreeMap<String, Vec<(i64, String)>> = BTreeMap::new();
     for line in store.experiments()? {
         if let Some((_, prereg)) = session::versions(store, &line.experiment)?.pop() {
@@ -111,7 +111,11 @@ fn ledgers(store: &mut Store) -> Result<BTreeMap<String, Vec<String>>, Failure> 
     Ok(ledgers.into_iter().map(sorted).collect())
 }
 
-fn experiments(store: &mut Store, project: &Project, ids: &[String]) -> Result<Vec<Experiment>, Failure> {
+pub(super) fn experiments(
+    store: &mut Store,
+    project: &Project,
+    ids: &[String],
+) -> Result<Vec<Experiment>, Failure> {
     let mut experiments = Vec::new();
     for id in ids {
         experiments.extend(session::experiment(store, project, id)?);
@@ -120,45 +124,28 @@ fn experiments(store: &mut Store, project: &Project, ids: &[String]) -> Result<V
 }
 
 /// Writes the evidence that a ledger of these experiments wants and that is not there, or not all there: of runs
-/// that were interrupted, and of runs whose process was killed before it came to that.
+/// that were interrupted or invalidated, and of runs whose process was killed before it came to that.
 fn back(store: &mut Store, project: &Project, experiments: &[Experiment]) -> Result<(), Failure> {
     let there: BTreeSet<Uuid> = evidence::runs(&project.root)?.into_iter().map(|(id, _)| id).collect();
-    for run in experiments.iter().flat_map(|it| &it.runs) {
-        let id = run.data.run.id;
-        if run.is_over() && there.contains(&id) {
-            continue;
+    for experiment in experiments {
+        for (registration, _) in &experiment.versions {
+            evidence::write_registration(&project.root, registration)?;
         }
-        let mut verdicts = Vec::new();
-        for verdict in store.verdicts(id)? {
-            let findings = store.findings(id, verdict.seq)?;
-            verdicts.push((verdict, findings));
+        for run in &experiment.runs {
+            let settled = run.is_over() && run.data.invalidations.is_empty();
+            if !settled || !there.contains(&run.data.run.id) {
+                let evidence = session::evidence(store, run.data.clone())?;
+                evidence::write_run(&project.root, &evidence)?;
+            }
         }
-        evidence::write_run(&project.root, &Evidence { data: run.data.clone(), verdicts })?;
+        session::write_chain(store, project, &experiment.prereg().id)?;
     }
     Ok(())
 }
 
 /// The ledger and its plots: path and text, the ledger first.
 fn pages(project: &Project, ui: &Ui, name: &str, experiments: &[Experiment]) -> Vec<(PathBuf, String)> {
-    let mut figures: Vec<Vec<Figure>> = Vec::new();
-    for experiment in experiments {
-        let (drawn, problems) = of_experiment(experiment);
-        for problem in problems {
-            ui.warning(&format!("{}: {problem}", experiment.prereg().id));
-        }
-        figures.push(drawn);
-    }
-    let closing = match of_ledger(name, experiments) {
-        Some(Ok(figure)) => Some(figure),
-        Some(Err(problem)) => {
-            ui.warning(&format!("ledger {name}: {problem}"));
-            None
-        }
-        None => None,
-    };
-    let text = ledger(name, experiments, &figures, closing.as_ref());
-    let mut pages = vec![(project.root.join("ledgers").join(format!("{name}.md")), text)];
-    let plots = project.root.join("plots");
-    pages.extend(figures.into_iter().flatten().chain(closing).map(|it| (plots.join(&it.path), it.svg)));
-    pages
+    let (pages, problems) = render::pages(name, experiments);
+    problems.iter().for_each(|it| ui.warning(it));
+    pages.into_iter().map(|it| (project.root.join(it.path), it.text)).collect()
 }

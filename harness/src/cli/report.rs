@@ -83,6 +83,9 @@ fn text(
     };
     let label = ui.tone(tone, label(prereg, decision));
     ui.result(&format!("{}: {label} ({part})", prereg.id))?;
+    if let Some(it) = run.data.invalidated() {
+        ui.result(&format!("  invalidated {}: {}", it.at.strftime("%F %T UTC"), it.reason))?;
+    }
     for reason in &decision.reasons {
         ui.result(&format!("  {reason}"))?;
     }
@@ -182,6 +185,7 @@ fn to_json(prereg: &Prereg, run: &RecordedRun, part: &str) -> Value {
         "sha256": it.registration,
         "run": it.id,
         "part": part,
+        "invalidated": run.data.invalidated().map(|it| &it.reason),
         "state": run.state,
         "host": it.host,
         "started_at": it.started_at,

@@ -2,23 +2,22 @@
 
 use super::args::Global;
 use super::failure::{Exit, Failure};
+use super::load;
 use super::project::Project;
 use super::ui::Ui;
+use crate::exchange::chain;
 use crate::exchange::evidence::{self, Evidence};
 use crate::host;
 use crate::prereg::{Prereg, parse_canonical};
 use crate::render::{Experiment, RecordedRun};
-use crate::store::{Registration, RunLine, Store, StoreOptions};
-use crate::vocab::RunState;
+use crate::store::{Registration, RunData, Store, StoreOptions};
 use jiff::Timestamp;
-use std::collections::HashSet;
 use std::path::PathBuf;
-use uuid::Uuid;
 
 /// Opens the store and loads the evidence of the project that it does not have yet.
 pub(super) fn open(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
     let mut store = connect(global, project, ui)?;
-    load_evidence(&mut store, project, ui)?;
+    load::project(&mut store, project, ui)?.warn(ui);
     Ok(store)
 }
 
@@ -51,51 +50,6 @@ fn data_home() -> PathBuf {
     let given = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
     let home = || std::env::var_os("HOME").map(|it| PathBuf::from(it).join(".local/share"));
     given.or_else(home).unwrap_or_else(std::env::temp_dir)
-}
-
-fn load_evidence(store: &mut Store, project: &Project, ui: &Ui) -> Result<(), Failure> {
-    let registrations = evidence::registrations(&project.root)?;
-    let mut known: Vec<Registration> = Vec::new();
-    let mut asked = HashSet::new();
-    for (path, registration) in &registrations {
-        if asked.insert(&registration.experiment) {
-            known.extend(store.registrations(&registration.experiment)?);
-        }
-        let same = |it: &&Registration| {
-            it.experiment == registration.experiment && it.version == registration.version
-        };
-        match known.iter().find(same) {
-            Some(stored) if stored.digest == registration.digest => {}
-            Some(stored) => {
-                return Err(Failure::new(
-                    Exit::Integrity,
-                    format!(
-                        "evidence `{}` has version {} of `{}` with SHA-256 {}, the store has it with {}",
-                        project.shown(path),
-                        registration.version,
-                        registration.experiment,
-                        registration.digest.short(),
-                        stored.digest.short(),
-                    ),
-                )
-                .hint("the project was registered twice, independently: keep one of the two histories"));
-            }
-            None => store.register(registration)?,
-        }
-    }
-    // A run that was exported unfinished may have been finished since.
-    let settled =
-        |it: &RunLine| it.verdict.is_some() && matches!(it.state, RunState::Done | RunState::Failed);
-    let settled: HashSet<Uuid> = store.runs(None)?.into_iter().filter(settled).map(|it| it.run.id).collect();
-    for (id, path) in evidence::runs(&project.root)? {
-        if settled.contains(&id) {
-            continue;
-        }
-        let Evidence { data, verdicts } = evidence::read_run(&path)?;
-        store.import(&data, &[], &verdicts)?;
-        ui.detail(&format!("loaded `{}`", project.shown(&path)));
-    }
-    Ok(())
 }
 
 /// What is registered of the experiment; the newest last.
@@ -161,7 +115,24 @@ pub(super) fn register(
     let stored = store.registrations(&prereg.id)?.into_iter().find(|it| it.version == version);
     let registration = stored.unwrap_or(registration);
     evidence::write_registration(&project.root, &registration)?;
+    write_chain(store, project, &prereg.id)?;
     Ok(registration)
+}
+
+/// Writes the chain of an experiment beside its evidence.
+pub(super) fn write_chain(store: &mut Store, project: &Project, id: &str) -> Result<(), Failure> {
+    chain::write(&evidence::base(&project.root), id, &store.chain(id)?)?;
+    Ok(())
+}
+
+/// A run with its verdicts, as it travels.
+pub(super) fn evidence(store: &mut Store, data: RunData) -> Result<Evidence, Failure> {
+    let mut verdicts = Vec::new();
+    for verdict in store.verdicts(data.run.id)? {
+        let findings = store.findings(verdict.run, verdict.seq)?;
+        verdicts.push((verdict, findings));
+    }
+    Ok(Evidence { data, verdicts })
 }
 
 /// Makes sure that the evidence of a registration is there: who wrote it may have been killed before.

@@ -4,9 +4,11 @@ use super::project::Project;
 use super::table::Table;
 use super::ui::Ui;
 use super::{report, session};
-use crate::decide::label;
+use crate::decide::spelling;
+use crate::prereg::Prereg;
 use crate::render::{Experiment, RecordedRun};
-use crate::vocab::Verdict;
+use crate::store::{Registration, RunLine};
+use crate::vocab::{RunState, Verdict};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -22,7 +24,8 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
         }
         None => project.id(&args.subject).to_owned(),
     };
-    let Some(experiment) = session::experiment(&mut store, project, &id)? else {
+    let versions = session::versions(&mut store, &id)?;
+    let Some((newest, _)) = versions.last() else {
         // An unknown name has its own message.
         project.load(&id)?;
         return Err(Failure::new(
@@ -31,31 +34,33 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
         )
         .hint(format!("measure it: harness run {id}")));
     };
+    // Of the other runs, what was stored of their verdicts is enough: a store holds many.
+    let lines = store.runs(Some(&id))?;
+    let runs: Vec<Facts> = lines.iter().map(Facts::of_line).collect();
+    let deciding = deciding(&runs, newest.version);
+    let wanted = run_id.or(deciding).or(lines.last().map(|it| it.run.id));
+    let shown = wanted.map(|it| store.run(it)).transpose()?.flatten();
     store.close()?;
-    let run = match run_id {
-        Some(id) => experiment.runs.iter().find(|it| it.data.run.id == id),
-        None => experiment.deciding().or(experiment.runs.last()),
-    };
-    match run {
-        Some(run) if !run.is_over() && between_looks(&experiment, run) => unseen(&id, run, ui)?,
-        Some(run) => {
-            let prereg = experiment.versions.iter().find(|(it, _)| it.version == run.data.run.version);
-            let prereg = prereg.map_or(experiment.prereg(), |(_, it)| it);
-            report::show(ui, prereg, run, part(&experiment, run))?;
+    match shown {
+        Some(data) => {
+            let prereg = versions.iter().find(|(it, _)| it.version == data.run.version).or(versions.last());
+            let Some((_, prereg)) = prereg else { return nothing(&id, ui).map(|()| Exit::Done) };
+            let run = RecordedRun::new(prereg, data);
+            // Before a registered look nobody sees what a run measures.
+            let hidden = !run.is_over() && prereg.design.looks.is_some();
+            let part = Facts::of_run(&run).part(deciding, newest.version);
+            match hidden {
+                true => unseen(&id, &run, ui)?,
+                false => report::show(ui, prereg, &run, part)?,
+            }
         }
         None => nothing(&id, ui)?,
     }
-    if ui.format == Format::Text && !experiment.runs.is_empty() {
+    if ui.format == Format::Text && !lines.is_empty() {
         ui.result("")?;
-        ui.result(&runs(&experiment).show(Format::Text))?;
+        ui.result(&table(&lines, &versions, deciding).show(Format::Text))?;
     }
     Ok(Exit::Done)
-}
-
-/// Whether a run may still go on to a registered look, before which nobody sees what it measures.
-fn between_looks(experiment: &Experiment, run: &RecordedRun) -> bool {
-    let version = experiment.versions.iter().find(|(it, _)| it.version == run.data.run.version);
-    version.is_some_and(|(_, prereg)| prereg.design.looks.is_some())
 }
 
 fn unseen(id: &str, run: &RecordedRun, ui: &mut Ui) -> Result<(), Failure> {
@@ -86,36 +91,85 @@ fn nothing(id: &str, ui: &mut Ui) -> Result<(), Failure> {
     }
 }
 
-/// What a run is to its experiment.
-pub(super) fn part(experiment: &Experiment, run: &RecordedRun) -> &'static str {
-    let this = run.data.run.id;
-    if run.is_over() && run.decision.verdict == Verdict::Invalid {
-        "set aside"
-    } else if experiment.deciding().is_some_and(|it| it.data.run.id == this) {
-        "the run that decides"
-    } else if run.data.run.version < experiment.registration().version {
-        "measured before the amendment"
-    } else if !run.is_over() {
-        "not complete"
-    } else {
-        "a replication"
+/// What decides about the part of a run in its experiment.
+struct Facts {
+    id: Uuid,
+    version: u32,
+    over: bool,
+    verdict: Option<Verdict>,
+    invalidated: bool,
+}
+
+impl Facts {
+    fn of_line(it: &RunLine) -> Self {
+        Self {
+            id: it.run.id,
+            version: it.run.version,
+            over: matches!(it.state, RunState::Done | RunState::Failed),
+            verdict: it.verdict,
+            invalidated: it.invalidated.is_some(),
+        }
+    }
+
+    fn of_run(it: &RecordedRun) -> Self {
+        Self {
+            id: it.data.run.id,
+            version: it.data.run.version,
+            over: it.is_over(),
+            verdict: Some(it.decision.verdict),
+            invalidated: it.is_invalidated(),
+        }
+    }
+
+    fn part(&self, deciding: Option<Uuid>, newest: u32) -> &'static str {
+        if self.invalidated {
+            "invalidated"
+        } else if self.over && self.verdict == Some(Verdict::Invalid) {
+            "set aside"
+        } else if deciding == Some(self.id) {
+            "the run that decides"
+        } else if self.version < newest {
+            "measured before the amendment"
+        } else if !self.over {
+            "not complete"
+        } else {
+            "a replication"
+        }
     }
 }
 
-fn runs(experiment: &Experiment) -> Table {
+/// The run that decides, by the stored verdicts; see [`Experiment::deciding`].
+fn deciding(runs: &[Facts], newest: u32) -> Option<Uuid> {
+    let over = || runs.iter().filter(|it| it.version == newest && it.over && !it.invalidated);
+    over().find(|it| it.verdict != Some(Verdict::Invalid)).or_else(|| over().next()).map(|it| it.id)
+}
+
+/// What a run is to its experiment.
+pub(super) fn part(experiment: &Experiment, run: &RecordedRun) -> &'static str {
+    let deciding = experiment.deciding().map(|it| it.data.run.id);
+    Facts::of_run(run).part(deciding, experiment.registration().version)
+}
+
+fn table(lines: &[RunLine], versions: &[(Registration, Prereg)], deciding: Option<Uuid>) -> Table {
     let mut table = Table::new(["run", "version", "measured", "host", "state", "verdict", "part"]);
-    for it in &experiment.runs {
-        let run = &it.data.run;
-        let verdict =
-            if it.is_over() { Value::from(label(experiment.prereg(), &it.decision)) } else { Value::Null };
+    for it in lines {
+        let facts = Facts::of_line(it);
+        let verdict = match (it.verdict.filter(|_| facts.over), versions.last()) {
+            (Some(verdict), Some((_, prereg))) => Value::from(spelling(prereg, verdict)),
+            _ => Value::Null,
+        };
+        let newest = versions.last().map_or(0, |(it, _)| it.version);
         table.row([
-            json!(run.id.to_string()),
-            json!(run.version),
-            json!(run.started_at.strftime("%F %T UTC").to_string()),
-            json!(run.host),
+            json!(it.run.id.to_string()),
+            json!(it.run.version),
+            json!(it.run.started_at.strftime("%F %T UTC").to_string()),
+            json!(it.run.host),
             json!(it.state.as_str()),
             verdict,
-            json!(part(experiment, it)),
+            json!(match &it.invalidated {
+                Some(reason) => format!("invalidated: {reason}"),
+                None => facts.part(deciding, newest).to_owned(),
+            }),
         ]);
     }
     table

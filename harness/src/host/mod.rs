@@ -5,5 +5,5 @@ mod git;
 mod load;
 
 pub use fingerprint::{Fingerprint, fingerprint};
-pub use git::git;
+pub use git::{commit_that_says, commits_of, git, text_at};
 pub use load::{load_average, wait_until_quiet};

@@ -58,7 +58,21 @@ fn a_program_without_arguments_or_asked_for_help_explains_itself() {
     let project = Project::new();
     let mut transcript = Transcript::of(&project);
     let mut commands = vec![vec!["--help"]];
-    for command in ["run", "register", "check", "list", "show", "render", "power", "compare", "db"] {
+    for command in [
+        "run",
+        "register",
+        "check",
+        "list",
+        "show",
+        "render",
+        "verify",
+        "invalidate",
+        "import",
+        "export",
+        "power",
+        "compare",
+        "db",
+    ] {
         commands.push(vec![command, "--help"]);
     }
     for args in commands {

@@ -19,3 +19,4 @@ mod support;
 mod terminal;
 mod together;
 mod troubles;
+mod verify;

@@ -276,10 +276,10 @@ fn a_run_travels_to_another_store_and_back() {
     other.expect(5, &["import", to]).complains(&["seed of run"]);
     let nowhere = other.outside("nowhere");
     let nowhere = nowhere.to_str().unwrap();
-    other.expect(2, &["import", nowhere]).complains(&["there is no such file or folder"]);
+    project.expect(2, &["import", nowhere]).complains(&["there is no such file or folder"]);
     let empty = other.outside("home");
-    other.expect(2, &["import", empty.to_str().unwrap()]).complains(&["there is no evidence in"]);
-    other.expect(2, &["export", "0198aaaa-0000-7000-8000-000000000000"]).complains(&["no run 0198aaaa-"]);
+    project.expect(2, &["import", empty.to_str().unwrap()]).complains(&["there is no evidence in"]);
+    project.expect(2, &["export", "0198aaaa-0000-7000-8000-000000000000"]).complains(&["no run 0198aaaa-"]);
 }
 
 #[test]

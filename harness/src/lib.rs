@@ -7,6 +7,9 @@
 //! experiments/<id>.toml -> prereg -> plan -> measure -> store -> analyse -> decide -> render -> ledgers/, plots/
 //! ```
 //!
+//! On its way into the store each block goes through the `spool`, a file that outlives a kill, a power failure and
+//! a database that went away.
+//!
 //! `vocab` and `stats` import nothing of the crate, and each module imports only what stands before it. A
 //! worker crate needs only the feature `worker`: `worker::main` and a `worker::System`.
 
@@ -27,6 +30,9 @@ pub mod plan;
 
 #[cfg(feature = "app")]
 pub mod store;
+
+#[cfg(feature = "app")]
+pub mod spool;
 
 #[cfg(feature = "app")]
 pub mod host;

@@ -14,6 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("prereg", &["vocab"]),
     ("plan", &["vocab", "stats", "prereg"]),
     ("store", &["vocab"]),
+    ("spool", &["vocab", "store"]),
     ("host", &["vocab", "store"]),
     ("measure", &["vocab", "worker", "prereg", "plan", "store"]),
     ("analyse", &["vocab", "stats", "prereg", "store"]),
@@ -25,8 +26,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "vocab", "worker", "stats", "prereg", "plan", "store", "host", "measure", "analyse", "decide",
-            "render", "audit", "exchange", "verify",
+            "vocab", "worker", "stats", "prereg", "plan", "store", "spool", "host", "measure", "analyse",
+            "decide", "render", "audit", "exchange", "verify",
         ],
     ),
 ];

@@ -56,7 +56,7 @@ pub(super) fn slug(value: &str) -> Result<(), StoreError> {
     ))
 }
 
-pub(super) fn registration(it: &Registration) -> Result<(), StoreError> {
+pub(crate) fn registration(it: &Registration) -> Result<(), StoreError> {
     slug(&it.experiment)?;
     if it.version == 0 {
         return Err(StoreError::invalid("version", "versions count from 1"));
@@ -73,7 +73,7 @@ pub(super) fn registration(it: &Registration) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn run(it: &Run, arms: &[RunArm]) -> Result<(), StoreError> {
+pub(crate) fn run(it: &Run, arms: &[RunArm]) -> Result<(), StoreError> {
     slug(&it.experiment)?;
     whole("version", it.version)?;
     text("host", &it.host)?;
@@ -91,7 +91,7 @@ pub(super) fn run(it: &Run, arms: &[RunArm]) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn event(it: &Event) -> Result<(), StoreError> {
+pub(crate) fn event(it: &Event) -> Result<(), StoreError> {
     if it.seq == 0 {
         return Err(StoreError::invalid("event.seq", "events count from 1"));
     }
@@ -107,14 +107,14 @@ pub(super) fn invalidation(it: &Invalidation) -> Result<(), StoreError> {
     name("reason", &it.reason)
 }
 
-pub(super) fn cell_arm(it: &CellArm) -> Result<(), StoreError> {
+pub(crate) fn cell_arm(it: &CellArm) -> Result<(), StoreError> {
     text("cell", &it.cell)?;
     name("arm", &it.arm)?;
     json("effective", &it.effective)?;
     text("result", &it.result)
 }
 
-pub(super) fn sample_set(it: &SampleSet) -> Result<(), StoreError> {
+pub(crate) fn sample_set(it: &SampleSet) -> Result<(), StoreError> {
     name("metric", &it.metric)?;
     text("cell", &it.cell)?;
     name("arm", &it.arm)?;
@@ -140,7 +140,7 @@ pub(super) fn sample_set(it: &SampleSet) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn verdict(it: &StoredVerdict, findings: &[StoredFinding]) -> Result<(), StoreError> {
+pub(crate) fn verdict(it: &StoredVerdict, findings: &[StoredFinding]) -> Result<(), StoreError> {
     if it.seq == 0 {
         return Err(StoreError::invalid("verdict.seq", "verdicts count from 1"));
     }

@@ -11,7 +11,7 @@ pub mod chain;
 pub mod cluster;
 
 mod address;
-mod check;
+pub(crate) mod check;
 mod error;
 mod events;
 mod explain;
@@ -34,6 +34,8 @@ pub use record::{
     CellArm, Event, ExperimentLine, Git, Invalidation, Link, Registration, Run, RunArm, RunData, RunLine,
     SampleSet, StoredFinding, StoredVerdict, Subject,
 };
+
+pub(crate) use series::{join as join_samples, missing as missing_samples, twice as sample_twice};
 
 use address::{Address, Unreached};
 use cluster::{Cluster, ClusterOptions};

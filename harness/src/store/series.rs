@@ -25,7 +25,7 @@ fn place(set: &SampleSet, block: u64) -> String {
 }
 
 /// Puts sets in order and joins neighbours: one set for each stretch without a gap.
-pub(super) fn join(mut sets: Vec<SampleSet>) -> Vec<SampleSet> {
+pub(crate) fn join(mut sets: Vec<SampleSet>) -> Vec<SampleSet> {
     sets.sort_by(|a, b| (key(a), a.first_block).cmp(&(key(b), b.first_block)));
     let mut joined: Vec<SampleSet> = Vec::new();
     for set in sets {
@@ -63,7 +63,7 @@ fn goes_on(set: &SampleSet, next: &SampleSet) -> bool {
 }
 
 /// The first block that is in two of the joined sets.
-pub(super) fn twice(joined: &[SampleSet]) -> Option<String> {
+pub(crate) fn twice(joined: &[SampleSet]) -> Option<String> {
     let pair = joined.windows(2).find(|pair| overlap(&pair[0], &pair[1]))?;
     Some(place(&pair[1], pair[1].first_block.into()))
 }
@@ -85,7 +85,7 @@ pub(super) fn cut(sets: Vec<SampleSet>) -> Vec<SampleSet> {
 }
 
 /// What of `given` is not stored yet. Blocks that are must be the same to the bit.
-pub(super) fn missing(stored: &[SampleSet], given: &[SampleSet]) -> Result<Vec<SampleSet>, StoreError> {
+pub(crate) fn missing(stored: &[SampleSet], given: &[SampleSet]) -> Result<Vec<SampleSet>, StoreError> {
     let mut missing = Vec::new();
     for (i, set) in given.iter().enumerate() {
         if let Some(twin) = given[..i].iter().find(|it| overlap(it, set)) {

@@ -2,15 +2,18 @@
 
 use super::failure::{Exit, Failure};
 use super::lock::RunLock;
+use super::outbox::Outbox;
 use super::project::Project;
+use super::records::Records;
 use super::session::now;
 use super::ui::Ui;
 use crate::host;
 use crate::measure::{Place, Program};
 use crate::plan::Plan;
 use crate::prereg::Prereg;
+use crate::spool::Spool;
 use crate::stats::rng::mix64;
-use crate::store::{self, CellArm, Event, RunArm, RunLine, SampleSet, Store, StoreError};
+use crate::store::{self, CellArm, Event, Registration, RunArm, RunLine, SampleSet, StoreError};
 use crate::vocab::RunState;
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
@@ -27,15 +30,17 @@ pub(super) struct Begun {
     /// The number of its last event.
     pub(super) events: u32,
     pub(super) lock: RunLock,
+    pub(super) outbox: Outbox,
 }
 
 /// A new run, on record.
 pub(super) fn begin(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     prereg: &Prereg,
-    registration: &store::Registration,
+    registration: &Registration,
     programs: &[Program],
+    ui: &Ui,
 ) -> Result<Begun, Failure> {
     let host = host::fingerprint();
     let id = Uuid::now_v7();
@@ -67,13 +72,28 @@ pub(super) fn begin(
         })
         .collect();
     let lock = RunLock::take(project, id)?;
-    store.begin_run(&run, &arms)?;
-    Ok(Begun { id, seed, done: HashSet::new(), cells: Vec::new(), sets: Vec::new(), events: 1, lock })
+    let mut outbox = Outbox::new(id, Spool::create(&project.root, registration, &run, &arms)?);
+    match outbox.send(records, ui, |store| store.begin_run(&run, &arms)) {
+        Ok(()) => Ok(Begun {
+            id,
+            seed,
+            done: HashSet::new(),
+            cells: Vec::new(),
+            sets: Vec::new(),
+            events: 1,
+            lock,
+            outbox,
+        }),
+        Err(failure) => {
+            outbox.discard()?;
+            Err(failure)
+        }
+    }
 }
 
 /// The newest run that waits for something: for samples, or only for its verdict.
-fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError> {
-    let runs = store.runs(Some(id))?;
+fn unfinished(records: &mut Records, id: &str) -> Result<Option<RunLine>, Failure> {
+    let runs = records.runs(Some(id))?;
     Ok(runs.into_iter().rev().filter(|it| it.invalidated.is_none()).find(|it| match it.state {
         RunState::Running | RunState::Resumed | RunState::Aborted => true,
         RunState::Done => it.verdict.is_none(),
@@ -83,12 +103,12 @@ fn unfinished(store: &mut Store, id: &str) -> Result<Option<RunLine>, StoreError
 
 /// Says that a run waits to be resumed, or is being measured, before a new one begins.
 pub(super) fn hint_at_unfinished(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     prereg: &Prereg,
     ui: &Ui,
 ) -> Result<(), Failure> {
-    let Some(RunLine { run, .. }) = unfinished(store, &prereg.id)? else { return Ok(()) };
+    let Some(RunLine { run, .. }) = unfinished(records, &prereg.id)? else { return Ok(()) };
     if run.host != host::fingerprint().host {
         return Ok(());
     }
@@ -105,15 +125,16 @@ pub(super) fn hint_at_unfinished(
 
 /// The newest run that was interrupted, with what it has.
 pub(super) fn resume(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     prereg: &Prereg,
+    registration: &Registration,
     programs: &[Program],
     ready: impl Fn(&Ui) -> Result<(), Failure>,
     ui: &Ui,
 ) -> Result<Begun, Failure> {
     let start_anew = || format!("start a new run: harness run {}", prereg.id);
-    let Some(line) = unfinished(store, &prereg.id)? else {
+    let Some(line) = unfinished(records, &prereg.id)? else {
         return Err(Failure::new(Exit::Failed, format!("no run of `{}` waits to be resumed", prereg.id))
             .hint(start_anew()));
     };
@@ -129,10 +150,10 @@ pub(super) fn resume(
     }
     let lock = RunLock::take(project, id)?;
     // Looked at again under the lock: who measured it may just have finished.
-    if unfinished(store, &prereg.id)?.is_none_or(|it| it.run.id != id) {
+    if unfinished(records, &prereg.id)?.is_none_or(|it| it.run.id != id) {
         return Err(other("another process has finished it meanwhile"));
     }
-    let data = store.run(id)?.ok_or(StoreError::UnknownRun(id))?;
+    let data = records.run(id)?.ok_or(StoreError::UnknownRun(id))?;
     for (arm, program) in prereg.arms.iter().zip(programs) {
         let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
         if before != program.binary {
@@ -146,9 +167,19 @@ pub(super) fn resume(
         ready(ui)?;
     }
     let event = Event { seq: events + 1, at: now(), state: RunState::Resumed, detail: None };
-    store.append_event(id, &event)?;
+    let mut outbox = Outbox::new(id, Spool::resume(&project.root, registration, &data)?);
+    outbox.event(records, &event, ui)?;
     ui.note(&format!("resuming run {id}: {here} of {total} samples are there, warm-ups included"));
-    Ok(Begun { id, seed: data.run.seed, done, cells: data.cells, sets: data.sets, events: events + 1, lock })
+    Ok(Begun {
+        id,
+        seed: data.run.seed,
+        done,
+        cells: data.cells,
+        sets: data.sets,
+        events: events + 1,
+        lock,
+        outbox,
+    })
 }
 
 /// The samples of which every metric is stored.

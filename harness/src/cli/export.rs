@@ -12,18 +12,18 @@ pub(super) fn run(args: &Export, global: &Global, ui: &mut Ui) -> Result<Exit, F
     let to = args.to.as_deref().map(absolute).transpose()?;
     let project = Project::find(global.project.as_deref())?;
     let base = to.unwrap_or_else(|| evidence::base(&project.root));
-    let mut store = session::open(global, &project, ui)?;
-    let Some(data) = store.run(args.run)? else {
+    let mut records = session::open(global, &project, ui)?;
+    let Some(data) = records.run(args.run)? else {
         return Err(Failure::new(Exit::Usage, format!("no run {} in the store", args.run))
             .hint("harness list and harness show EXPERIMENT tell which there are"));
     };
     let experiment = data.run.experiment.clone();
-    let mut written = vec![evidence::write_run_in(&base, &session::evidence(&mut store, data)?)?];
-    for registration in store.registrations(&experiment)? {
+    let mut written = vec![evidence::write_run_in(&base, &session::evidence(&mut records, data)?)?];
+    for registration in records.registrations(&experiment)? {
         written.push(evidence::write_registration_in(&base, &registration)?);
     }
-    written.push(chain::write(&base, &experiment, &store.chain(&experiment)?)?);
-    store.close()?;
+    written.push(chain::write(&base, &experiment, &records.chain(&experiment)?)?);
+    records.close()?;
     let written: Vec<String> = written.iter().map(|it| project.shown(it)).collect();
     if ui.format == Format::Text {
         ui.result(&written.join("\n"))?;

@@ -1,6 +1,7 @@
 use crate::exchange::evidence::EvidenceError;
 use crate::measure::{self, LaunchError};
 use crate::prereg::LoadError;
+use crate::spool::SpoolError;
 use crate::store::StoreError;
 use std::fmt;
 use std::process::ExitCode;
@@ -42,11 +43,13 @@ pub struct Failure {
     pub details: Vec<String>,
     /// What to do.
     pub hint: Option<String>,
+    /// Whether the store failed, without which the same may succeed.
+    pub(super) away: bool,
 }
 
 impl Failure {
     pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), details: Vec::new(), hint: None }
+        Self { exit, message: message.into(), details: Vec::new(), hint: None, away: false }
     }
 
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -81,6 +84,20 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let exit = match error {
             StoreError::Contradiction { .. } | StoreError::Damaged { .. } => Exit::Integrity,
+            _ => Exit::Failed,
+        };
+        let (hint, away) = (error.hint(), error.is_away());
+        Self { hint, away, ..Self::chain(exit, &error) }
+    }
+}
+
+impl From<SpoolError> for Failure {
+    fn from(error: SpoolError) -> Self {
+        let exit = match error {
+            SpoolError::Damaged { .. }
+            | SpoolError::Store(StoreError::Contradiction { .. } | StoreError::Damaged { .. }) => {
+                Exit::Integrity
+            }
             _ => Exit::Failed,
         };
         let hint = error.hint();

@@ -20,7 +20,7 @@ pub(super) fn run(args: &Import, global: &Global, ui: &mut Ui) -> Result<Exit, F
                 "evidence is <experiment>/registration-<version>.json and <experiment>/run-<id>.ndjson.gz",
             ));
     }
-    let mut store = session::open(global, &project, ui)?;
+    let mut store = session::open_store(global, &project, ui)?;
     let loaded = load::load(&mut store, &selection, &project, ui)?;
     loaded.warn(ui);
     store.close()?;

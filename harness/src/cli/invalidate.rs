@@ -22,8 +22,8 @@ pub(super) fn run(
     if args.reason.trim().is_empty() {
         return Err(Failure::new(Exit::Usage, "the reason is empty"));
     }
-    let mut store = session::open(global, project, ui)?;
-    let Some(data) = store.run(id)? else {
+    let mut records = session::open(global, project, ui)?;
+    let Some(data) = records.run(id)? else {
         return Err(Failure::new(Exit::Usage, format!("no run {id} in the store"))
             .hint("harness show EXPERIMENT lists its runs"));
     };
@@ -49,13 +49,13 @@ pub(super) fn run(
         invalid: !args.undo,
         reason: args.reason.clone(),
     };
-    store.invalidate(id, &it)?;
+    records.invalidate(id, &it)?;
     lock.remove(project, id);
     let name = &data.run.experiment;
-    let experiment = session::experiment(&mut store, project, name)?
+    let experiment = session::experiment(&mut records, project, name)?
         .ok_or_else(|| Failure::new(Exit::Failed, format!("`{name}` is gone from the store")))?;
-    render::write(&mut store, project, ui, &experiment.prereg().ledger)?;
-    store.close()?;
+    render::write(&mut records, project, ui, &experiment.prereg().ledger)?;
+    records.close()?;
     let state = if args.undo { "restored" } else { "invalidated" };
     let deciding = experiment.deciding().map(|it| it.data.run.id.to_string());
     let count = experiment.invalidated();

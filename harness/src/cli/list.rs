@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
-    let mut store = session::open(global, project, ui)?;
+    let mut records = session::open(global, project, ui)?;
     let mut ids: BTreeSet<String> = project.experiments()?.into_iter().collect();
-    ids.extend(store.experiments()?.into_iter().map(|it| it.experiment));
+    ids.extend(records.experiments()?.into_iter().map(|it| it.experiment));
     let mut runs: BTreeMap<String, Vec<RunLine>> = BTreeMap::new();
-    for line in store.runs(None)? {
+    for line in records.runs(None)? {
         runs.entry(line.run.experiment.clone()).or_default().push(line);
     }
     let mut rows = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
     for id in ids {
         let file = Path::new("experiments").join(format!("{id}.toml"));
         let file = file.exists().then(|| Prereg::load(&file));
-        let registered = store.registrations(&id)?.pop();
+        let registered = records.registrations(&id)?.pop();
         let frozen = registered.as_ref().and_then(|it| parse_canonical(&it.canonical).ok());
         let prereg = frozen.as_ref().or(file.as_ref().and_then(|it| it.as_ref().ok()));
         ledgers.extend(prereg.map(|it| it.ledger.clone()));
@@ -64,7 +64,7 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
         );
         rows.push((key, [json!(id), title, ledger, json!(state), json!(complete), json!(samples), label]));
     }
-    store.close()?;
+    records.close()?;
     if let Some(wanted) = args.ledger.as_ref().filter(|it| !ledgers.contains(*it)) {
         return Err(super::render::unknown(wanted, ledgers.iter().map(String::as_str)));
     }

@@ -39,6 +39,11 @@ impl Loaded {
 }
 
 impl Selection {
+    /// All evidence of the project.
+    pub(super) fn of_project(project: &Project) -> Result<Self, Failure> {
+        Self::of(&evidence::base(&project.root), |_| true)
+    }
+
     /// All evidence below `base` of which `wanted` says so of the experiment's name.
     pub(super) fn of(base: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self, Failure> {
         let mut registrations = evidence::registrations_in(base)?;
@@ -62,12 +67,6 @@ pub(super) fn experiment_of(path: &Path) -> &str {
     path.parent().and_then(Path::file_name).and_then(|it| it.to_str()).unwrap_or_default()
 }
 
-/// Loads the evidence of the project.
-pub(super) fn project(store: &mut Store, project: &Project, ui: &Ui) -> Result<Loaded, Failure> {
-    let selection = Selection::of(&evidence::base(&project.root), |_| true)?;
-    load(store, &selection, project, ui)
-}
-
 /// Loads evidence. A contradiction is an error that names it; everything before it stays loaded.
 pub(super) fn load(
     store: &mut Store,
@@ -75,12 +74,20 @@ pub(super) fn load(
     project: &Project,
     ui: &Ui,
 ) -> Result<Loaded, Failure> {
-    let mut loaded = Loaded::default();
+    let registrations = registrations(store, selection, project)?;
+    Ok(Loaded { registrations, ..runs(store, selection, project, ui)? })
+}
+
+/// Loads the registrations that the store does not have, and says how many.
+pub(super) fn registrations(
+    store: &mut Store,
+    selection: &Selection,
+    project: &Project,
+) -> Result<usize, Failure> {
+    let mut loaded = 0;
     let mut known: Vec<Registration> = Vec::new();
-    let mut sealed: HashSet<(Seal, String)> = HashSet::new();
     for experiment in selection.chains.keys() {
         known.extend(store.registrations(experiment)?);
-        sealed.extend(store.chain(experiment)?.into_iter().map(|it| (it.kind, it.object)));
     }
     for (path, registration) in &selection.registrations {
         let (experiment, version) = (&registration.experiment, registration.version);
@@ -103,9 +110,24 @@ pub(super) fn load(
                     matches!(it.kind, Seal::Registered | Seal::Amended) && it.object == version.to_string()
                 });
                 store.import_registration(registration, links)?;
-                loaded.registrations += 1;
+                loaded += 1;
             }
         }
+    }
+    Ok(loaded)
+}
+
+/// Loads the runs that the store does not have, or not all of.
+pub(super) fn runs(
+    store: &mut Store,
+    selection: &Selection,
+    project: &Project,
+    ui: &Ui,
+) -> Result<Loaded, Failure> {
+    let mut loaded = Loaded::default();
+    let mut sealed: HashSet<(Seal, String)> = HashSet::new();
+    for experiment in selection.chains.keys() {
+        sealed.extend(store.chain(experiment)?.into_iter().map(|it| (it.kind, it.object)));
     }
     // A run that was exported unfinished may have been finished since.
     let settled =

@@ -59,7 +59,11 @@ fn read(path: &Path) -> Result<Vec<Series>, Failure> {
 }
 
 /// The run that is named, or the newest complete one.
-fn of_run(prereg: &Prereg, store: &mut crate::store::Store, from: Option<Uuid>) -> Result<Pilot, Failure> {
+fn of_run(
+    prereg: &Prereg,
+    store: &mut super::records::Records,
+    from: Option<Uuid>,
+) -> Result<Pilot, Failure> {
     let id = &prereg.id;
     let run = match from {
         Some(run) => run,

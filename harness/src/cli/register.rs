@@ -9,8 +9,8 @@ use serde_json::json;
 
 pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     let prereg = project.load(&args.experiment)?;
-    let mut store = session::open(global, project, ui)?;
-    let versions = session::versions(&mut store, &prereg.id)?;
+    let mut records = session::open(global, project, ui)?;
+    let versions = session::versions(&mut records, &prereg.id)?;
     let registration = match versions.last() {
         None if args.amend => {
             return Err(Failure::new(
@@ -19,7 +19,7 @@ pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut 
             )
             .hint(format!("register it: harness register {}", prereg.id)));
         }
-        None => session::register(&mut store, project, &prereg, 1, None)?,
+        None => session::register(&mut records, project, &prereg, 1, None)?,
         Some((newest, _)) if newest.digest == prereg.digest() => {
             if args.amend {
                 return Err(Failure::new(
@@ -38,11 +38,11 @@ pub(super) fn run(args: &Register, global: &Global, project: &Project, ui: &mut 
             let reason = args.reason.clone().filter(|it| !it.trim().is_empty());
             let reason =
                 reason.ok_or_else(|| Failure::new(Exit::Usage, "the reason of an amendment is empty"))?;
-            session::register(&mut store, project, &prereg, newest.version + 1, Some(reason))?
+            session::register(&mut records, project, &prereg, newest.version + 1, Some(reason))?
         }
         Some((newest, frozen)) => return Err(session::changed(&prereg, frozen, newest.version)),
     };
-    store.close()?;
+    records.close()?;
     let mut table = Table::new(["experiment", "version", "sha256"]);
     let it = &registration;
     table.row([json!(it.experiment), json!(it.version), json!(it.digest)]);

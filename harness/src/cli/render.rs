@@ -2,20 +2,20 @@ use super::args::{Format, Global, Render};
 use super::failure::{Exit, Failure};
 use super::lock::RenderLock;
 use super::project::Project;
+use super::records::Records;
 use super::session;
 use super::table::Table;
 use super::ui::Ui;
 use crate::exchange::evidence::{self, replace};
 use crate::render::{self, Experiment};
-use crate::store::Store;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use uuid::Uuid;
 
 pub(super) fn run(args: &Render, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
-    let mut store = session::open(global, project, ui)?;
-    let known = ledgers(&mut store)?;
+    let mut records = session::open(global, project, ui)?;
+    let known = ledgers(&mut records)?;
     let wanted: BTreeSet<String> = if args.ledgers.is_empty() {
         known.keys().cloned().collect()
     } else {
@@ -28,9 +28,9 @@ pub(super) fn run(args: &Render, global: &Global, project: &Project, ui: &mut Ui
         let Some(ids) = known.get(name) else {
             return Err(unknown(name, known.keys().map(String::as_str)));
         };
-        let experiments = experiments(&mut store, project, ids)?;
+        let experiments = experiments(&mut records, project, ids)?;
         if !args.check {
-            back(&mut store, project, &experiments)?;
+            back(&mut records, project, &experiments)?;
         }
         for (path, text) in pages(project, ui, name, &experiments) {
             if args.check {
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Render, global: &Global, project: &Project, ui: &mut Ui
             }
         }
     }
-    store.close()?;
+    records.close()?;
     let mut table = Table::new(["file", "state"]);
     for (paths, state) in [(&written, "written"), (&stale, "stale")] {
         paths.iter().for_each(|it| table.row([json!(it), json!(state)]));
@@ -80,15 +80,15 @@ pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> F
 
 /// Writes the ledger and the plots of its experiments, and returns the paths: the ledger first.
 pub(super) fn write(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     ui: &Ui,
     name: &str,
 ) -> Result<Vec<PathBuf>, Failure> {
     let _alone = RenderLock::take(project)?;
-    let ids = ledgers(store)?.remove(name).unwrap_or_default();
-    let experiments = experiments(store, project, &ids)?;
-    back(store, project, &experiments)?;
+    let ids = ledgers(records)?.remove(name).unwrap_or_default();
+    let experiments = experiments(records, project, &ids)?;
+    back(records, project, &experiments)?;
     let pages = pages(project, ui, name, &experiments);
     for (path, text) in &pages {
         replace(path, text.as_bytes())?;
@@ -97,10 +97,10 @@ pub(super) fn write(
 }
 
 /// Every ledger with its experiments in order.
-pub(super) fn ledgers(store: &mut Store) -> Result<BTreeMap<String, Vec<String>>, Failure> {
+pub(super) fn ledgers(records: &mut Records) -> Result<BTreeMap<String, Vec<String>>, Failure> {
     let mut ledgers: BTreeMap<String, Vec<(i64, String)>> = BTreeMap::new();
-    for line in store.experiments()? {
-        if let Some((_, prereg)) = session::versions(store, &line.experiment)?.pop() {
+    for line in records.experiments()? {
+        if let Some((_, prereg)) = session::versions(records, &line.experiment)?.pop() {
             ledgers.entry(prereg.ledger).or_default().push((prereg.order, prereg.id));
         }
     }
@@ -112,20 +112,20 @@ pub(super) fn ledgers(store: &mut Store) -> Result<BTreeMap<String, Vec<String>>
 }
 
 pub(super) fn experiments(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     ids: &[String],
 ) -> Result<Vec<Experiment>, Failure> {
     let mut experiments = Vec::new();
     for id in ids {
-        experiments.extend(session::experiment(store, project, id)?);
+        experiments.extend(session::experiment(records, project, id)?);
     }
     Ok(experiments)
 }
 
 /// Writes the evidence that a ledger of these experiments wants and that is not there, or not all there: of runs
 /// that were interrupted or invalidated, and of runs whose process was killed before it came to that.
-fn back(store: &mut Store, project: &Project, experiments: &[Experiment]) -> Result<(), Failure> {
+fn back(records: &mut Records, project: &Project, experiments: &[Experiment]) -> Result<(), Failure> {
     let there: BTreeSet<Uuid> = evidence::runs(&project.root)?.into_iter().map(|(id, _)| id).collect();
     for experiment in experiments {
         for (registration, _) in &experiment.versions {
@@ -134,11 +134,11 @@ fn back(store: &mut Store, project: &Project, experiments: &[Experiment]) -> Res
         for run in &experiment.runs {
             let settled = run.is_over() && run.data.invalidations.is_empty();
             if !settled || !there.contains(&run.data.run.id) {
-                let evidence = session::evidence(store, run.data.clone())?;
+                let evidence = session::evidence(records, run.data.clone())?;
                 evidence::write_run(&project.root, &evidence)?;
             }
         }
-        session::write_chain(store, project, &experiment.prereg().id)?;
+        session::write_chain(records, project, &experiment.prereg().id)?;
     }
     Ok(())
 }

@@ -2,27 +2,63 @@
 
 use super::args::Global;
 use super::failure::{Exit, Failure};
+use super::files::Files;
 use super::load;
 use super::project::Project;
+use super::records::Records;
+use super::sync::{Outcome, sync};
 use super::ui::Ui;
 use crate::exchange::chain;
 use crate::exchange::evidence::{self, Evidence};
 use crate::host;
 use crate::prereg::{Prereg, parse_canonical};
 use crate::render::{Experiment, RecordedRun};
-use crate::store::{Registration, RunData, Store, StoreOptions};
+use crate::store::{Registration, RunData, Store, StoreError, StoreOptions};
 use jiff::Timestamp;
 use std::path::PathBuf;
 
-/// Opens the store and loads the evidence of the project that it does not have yet.
-pub(super) fn open(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
+/// Opens what is on record: the store, or, where no Postgres is to be had, the files of the project.
+pub(super) fn open(global: &Global, project: &Project, ui: &Ui) -> Result<Records, Failure> {
+    match attempt(global, project, ui)? {
+        Ok(mut store) => {
+            catch_up(&mut store, project, ui)?;
+            Ok(Records::Store(Box::new(store)))
+        }
+        Err(error) if is_none(&error, project) => {
+            let failure = Failure::from(error);
+            ui.warning(&format!("{failure}"));
+            let files = "ledgers/evidence and .harness/spool stand in for the store; runs that only a store has are \
+                         not there";
+            ui.note(files);
+            if let Some(hint) = failure.hint {
+                ui.note(&format!("for a store: {hint}"));
+            }
+            Ok(Records::Files(Files::of(&project.root)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens the store and loads the evidence of the project, and what its spool keeps, that it does not have yet.
+pub(super) fn open_store(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
     let mut store = connect(global, project, ui)?;
-    load::project(&mut store, project, ui)?.warn(ui);
+    catch_up(&mut store, project, ui)?;
     Ok(store)
 }
 
 /// Opens the store as it is.
 pub(super) fn connect(global: &Global, project: &Project, ui: &Ui) -> Result<Store, Failure> {
+    Ok(attempt(global, project, ui)??)
+}
+
+/// Whether there is no store, and none that the project has used before: one that is only out of reach may hold
+/// what the project's files do not.
+fn is_none(error: &StoreError, project: &Project) -> bool {
+    matches!(error, StoreError::NoPostgres { needed: None, .. } | StoreError::Install { .. })
+        && !project.root.join(".harness/pg/data/PG_VERSION").exists()
+}
+
+fn attempt(global: &Global, project: &Project, ui: &Ui) -> Result<Result<Store, StoreError>, Failure> {
     let notice = |line: &str| ui.note(line);
     let url = database_url(global);
     if url.is_none() {
@@ -35,9 +71,33 @@ pub(super) fn connect(global: &Global, project: &Project, ui: &Ui) -> Result<Sto
         data_home: data_home(),
         autoinstall: global.pg_autoinstall,
         notice: &notice,
-    })?;
-    ui.detail(&format!("store: {}, PostgreSQL {}", store.location(), store.server_version()));
+    });
+    if let Ok(store) = &store {
+        ui.detail(&format!("store: {}, PostgreSQL {}", store.location(), store.server_version()));
+    }
     Ok(store)
+}
+
+fn catch_up(store: &mut Store, project: &Project, ui: &Ui) -> Result<(), Failure> {
+    let selection = load::Selection::of_project(project)?;
+    load::registrations(store, &selection, project)?;
+    // What cannot be loaded is no reason to refuse everything else.
+    match sync(store, project) {
+        Ok(all) => {
+            for it in all {
+                match it.outcome {
+                    Outcome::Loaded => ui.detail(&format!("loaded the spool of run {}", it.run)),
+                    Outcome::Known | Outcome::Busy => {}
+                    Outcome::Failed(failure) => {
+                        ui.warning(&format!("the spool of run {} cannot be loaded: {failure}", it.run));
+                    }
+                }
+            }
+        }
+        Err(failure) => ui.warning(&format!("the spool cannot be loaded: {failure}")),
+    }
+    load::runs(store, &selection, project, ui)?.warn(ui);
+    Ok(())
 }
 
 /// The server that the user names: by option or variable; an empty one is none.
@@ -53,8 +113,8 @@ fn data_home() -> PathBuf {
 }
 
 /// What is registered of the experiment; the newest last.
-pub(super) fn versions(store: &mut Store, id: &str) -> Result<Vec<(Registration, Prereg)>, Failure> {
-    let registrations = store.registrations(id)?;
+pub(super) fn versions(records: &mut Records, id: &str) -> Result<Vec<(Registration, Prereg)>, Failure> {
+    let registrations = records.registrations(id)?;
     registrations
         .into_iter()
         .map(|it| {
@@ -73,18 +133,18 @@ pub(super) fn versions(store: &mut Store, id: &str) -> Result<Vec<(Registration,
 
 /// An experiment with all its runs; `None` if it is not registered.
 pub(super) fn experiment(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     id: &str,
 ) -> Result<Option<Experiment>, Failure> {
-    let versions = versions(store, id)?;
+    let versions = versions(records, id)?;
     if versions.is_empty() {
         return Ok(None);
     }
     let mut runs = Vec::new();
-    for line in store.runs(Some(id))? {
+    for line in records.runs(Some(id))? {
         let prereg = versions.iter().find(|(it, _)| it.version == line.run.version).map(|(_, it)| it);
-        if let (Some(prereg), Some(data)) = (prereg, store.run(line.run.id)?) {
+        if let (Some(prereg), Some(data)) = (prereg, records.run(line.run.id)?) {
             runs.push(RecordedRun::new(prereg, data));
         }
     }
@@ -93,7 +153,7 @@ pub(super) fn experiment(
 
 /// Registers `prereg` as `version`, in the store and beside the ledgers.
 pub(super) fn register(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     prereg: &Prereg,
     version: u32,
@@ -110,28 +170,27 @@ pub(super) fn register(
         registered_at: now(),
         reason,
     };
-    store.register(&registration)?;
+    records.register(&registration)?;
     // Another process may have registered the same text a moment earlier: what is stored counts.
-    let stored = store.registrations(&prereg.id)?.into_iter().find(|it| it.version == version);
+    let stored = records.registrations(&prereg.id)?.into_iter().find(|it| it.version == version);
     let registration = stored.unwrap_or(registration);
     evidence::write_registration(&project.root, &registration)?;
-    write_chain(store, project, &prereg.id)?;
+    write_chain(records, project, &prereg.id)?;
     Ok(registration)
 }
 
-/// Writes the chain of an experiment beside its evidence.
-pub(super) fn write_chain(store: &mut Store, project: &Project, id: &str) -> Result<(), Failure> {
-    chain::write(&evidence::base(&project.root), id, &store.chain(id)?)?;
+/// Writes the chain of an experiment beside its evidence. Without a store nothing is sealed: the store that loads the
+/// files does it.
+pub(super) fn write_chain(records: &mut Records, project: &Project, id: &str) -> Result<(), Failure> {
+    if let Records::Store(store) = records {
+        chain::write(&evidence::base(&project.root), id, &store.chain(id)?)?;
+    }
     Ok(())
 }
 
 /// A run with its verdicts, as it travels.
-pub(super) fn evidence(store: &mut Store, data: RunData) -> Result<Evidence, Failure> {
-    let mut verdicts = Vec::new();
-    for verdict in store.verdicts(data.run.id)? {
-        let findings = store.findings(verdict.run, verdict.seq)?;
-        verdicts.push((verdict, findings));
-    }
+pub(super) fn evidence(records: &mut Records, data: RunData) -> Result<Evidence, Failure> {
+    let verdicts = records.verdicts(data.run.id)?;
     Ok(Evidence { data, verdicts })
 }
 
@@ -148,14 +207,14 @@ pub(super) fn now() -> Timestamp {
 
 /// The registration that a run of the file's text belongs to, made if there is none yet.
 pub(super) fn freeze(
-    store: &mut Store,
+    records: &mut Records,
     project: &Project,
     ui: &Ui,
     prereg: &Prereg,
 ) -> Result<Registration, Failure> {
-    let versions = versions(store, &prereg.id)?;
+    let versions = versions(records, &prereg.id)?;
     let Some((newest, frozen)) = versions.last() else {
-        let registration = register(store, project, prereg, 1, None)?;
+        let registration = register(records, project, prereg, 1, None)?;
         ui.note(&format!("registered {} as version 1, SHA-256 {}", prereg.id, registration.digest));
         return Ok(registration);
     };

@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
-    let mut store = session::open(global, project, ui)?;
+    let mut records = session::open(global, project, ui)?;
     let run_id = Uuid::parse_str(&args.subject).ok();
     let id = match run_id {
         Some(run) => {
-            let line = store.runs(None)?.into_iter().find(|it| it.run.id == run);
+            let line = records.runs(None)?.into_iter().find(|it| it.run.id == run);
             line.ok_or_else(|| Failure::new(Exit::Usage, format!("no run {run} in the store")))?
                 .run
                 .experiment
         }
         None => project.id(&args.subject).to_owned(),
     };
-    let versions = session::versions(&mut store, &id)?;
+    let versions = session::versions(&mut records, &id)?;
     let Some((newest, _)) = versions.last() else {
         // An unknown name has its own message.
         project.load(&id)?;
@@ -35,12 +35,12 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
         .hint(format!("measure it: harness run {id}")));
     };
     // Of the other runs, what was stored of their verdicts is enough: a store holds many.
-    let lines = store.runs(Some(&id))?;
+    let lines = records.runs(Some(&id))?;
     let runs: Vec<Facts> = lines.iter().map(Facts::of_line).collect();
     let deciding = deciding(&runs, newest.version);
     let wanted = run_id.or(deciding).or(lines.last().map(|it| it.run.id));
-    let shown = wanted.map(|it| store.run(it)).transpose()?.flatten();
-    store.close()?;
+    let shown = wanted.map(|it| records.run(it)).transpose()?.flatten();
+    records.close()?;
     match shown {
         Some(data) => {
             let prereg = versions.iter().find(|(it, _)| it.version == data.run.version).or(versions.last());

@@ -63,7 +63,7 @@ fn open(global: &Global, project: &Project, ui: &Ui) -> Result<Records, Failure>
         };
         gaps.extend(store.chain_gaps(&line.experiment)?.into_iter().map(check));
     }
-    load::project(&mut store, project, ui)?;
+    load::load(&mut store, &load::Selection::of_project(project)?, project, ui)?;
     Ok(Records::Store(Box::new(store), gaps))
 }
 

@@ -58,7 +58,7 @@ impl Held {
             (Record::Registration(it), _) => self.registrations.push(it),
             (Record::Begin { run, arms }, data @ None) => {
                 let (cells, events, sets) = (Vec::new(), Vec::new(), Vec::new());
-                *data = Some(RunData { run, arms, cells, events, sets });
+                *data = Some(RunData { run, arms, cells, events, sets, invalidations: Vec::new() });
             }
             (Record::Begin { .. }, Some(_)) => return Err("the run begins a second time".to_owned()),
             (_, None) => return Err("it stands before the beginning of the run".to_owned()),

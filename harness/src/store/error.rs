@@ -153,6 +153,19 @@ impl StoreError {
         matches!(self, Self::Lost { .. })
     }
 
+    /// Whether it is the store that fails, and not what it was given or what it holds: the same may succeed later,
+    /// or in another store.
+    pub fn is_away(&self) -> bool {
+        !matches!(
+            self,
+            Self::Contradiction { .. }
+                | Self::Damaged { .. }
+                | Self::Conflict { .. }
+                | Self::Invalid { .. }
+                | Self::EditedMigration { .. }
+        )
+    }
+
     /// What to do about it, in a sentence or two.
     pub fn hint(&self) -> Option<String> {
         match self {

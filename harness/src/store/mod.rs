@@ -26,6 +26,7 @@ mod runs;
 mod samples;
 mod series;
 mod transact;
+mod union;
 mod verdicts;
 
 pub use error::StoreError;

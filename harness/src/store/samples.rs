@@ -12,7 +12,7 @@ use uuid::Uuid;
 impl Store {
     /// Appends samples to a run, and what its arms said of themselves, in one transaction.
     ///
-    /// Blocks that are stored already are compared to the bit, whatever chunks they came in; long sets are cut.
+    /// Blocks that are stored already are compared to the bit, whatever chunks they came in; neighbours are joined, long sets are cut.
     pub fn append_block(
         &mut self,
         run: Uuid,
@@ -21,7 +21,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         sets.iter().try_for_each(check::sample_set)?;
         cells.iter().try_for_each(check::cell_arm)?;
-        self.transact("store the samples", |transaction| insert(transaction, run, sets, cells))
+        // Blocks of their own become one row.
+        let sets = series::join(sets.to_vec());
+        self.transact("store the samples", |transaction| insert(transaction, run, &sets, cells))
     }
 }
 

@@ -157,7 +157,7 @@ fn a_private_server_that_is_killed_is_started_again_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_server_that_goes_away_for_good_stops_the_run_which_is_resumed_when_it_is_back() {
+fn a_server_that_goes_away_for_good_leaves_the_run_to_its_spool_until_it_is_back() {
     let project = Project::with(&Experiment::FASTER);
     let mut server = Server::start(&project.outside("server"));
     let url = server.trusting();
@@ -168,25 +168,53 @@ fn a_server_that_goes_away_for_good_stops_the_run_which_is_resumed_when_it_is_ba
     project.wait_for_requests(8);
     server.kill();
     let told = run.wait();
-    assert_eq!(told.code, Some(1), "{told}");
-    assert!(told.out.is_empty(), "{told}");
-    told.complains(&[
-        "error: run ",
-        "stopped, all blocks before this one are stored: ",
-        "hint: when the store is back, go on with it: harness run faster --resume",
-    ]);
-    assert!(project.workers().is_empty());
-    server.restart();
-    project.remove("pause");
-    let told = project.expect(0, &[&args[..], &["--resume"]].concat());
-    told.complains(&["resuming run ", " of 22 samples are there, warm-ups included"]);
+    assert_eq!(told.code, Some(0), "{told}");
     assert!(told.out.contains("faster: ACCEPT (the run that decides)"), "{told}");
+    told.complains(&[
+        "; the run goes on, its spool keeps it",
+        "is kept in `.harness/spool/",
+        "until a store has it: harness db sync",
+        "ledgers/demo.md",
+    ]);
+    assert_eq!(told.err.matches("warning: ").count(), 2, "{told}");
+    assert!(project.workers().is_empty());
+    assert!(!project.path(".harness/pg").exists(), "the private cluster is no way out");
+    let ledger = project.read("ledgers/demo.md");
+    let sync = ["db", "sync", "--database-url", &url];
+    project.expect(1, &sync);
+    server.restart();
+    let told = project.expect(0, &sync);
+    assert!(told.out.contains("faster") && told.out.contains("loaded"), "{told}");
+    project.expect(0, &sync).complains(&["nothing waits in the spool"]);
     let counted = "select arm, count(*), count(distinct block) from samples group by arm order by arm";
     assert_eq!(rows(&url, counted), ["a 10 10", "b 10 10"]);
     assert_eq!(rows(&url, "select count(*) from harness.runs"), ["1"]);
-    // The block that was measured when the server went is measured again, and no other.
-    let asked = project.read("asked").lines().count();
-    assert!((22..=24).contains(&asked), "{asked}");
+    assert_eq!(rows(&url, "select state from harness.run_events order by seq"), ["running", "done"]);
+    assert_eq!(rows(&url, "select verdict from harness.verdicts"), ["accept"]);
+    assert_eq!(project.read("asked").lines().count(), 22);
+    project.expect(0, &["render", "--check", "--database-url", &url]);
+    assert_eq!(project.read("ledgers/demo.md"), ledger);
+}
+
+#[test]
+fn a_server_that_is_back_before_the_end_gets_what_it_missed() {
+    let project = Project::with(&Experiment { samples: 30, ..Experiment::FASTER });
+    let mut server = Server::start(&project.outside("server"));
+    let url = server.trusting();
+    project.write("asked", "");
+    project.write("pause", "0.05\n");
+    let run = project.start(&["run", "faster", "--database-url", &url]);
+    project.wait_for_requests(4);
+    server.kill();
+    // Chunks are sent every second: one was tried in vain.
+    project.wait_for_requests(34);
+    server.restart();
+    let told = run.wait();
+    assert_eq!(told.code, Some(0), "{told}");
+    told.complains(&["the run goes on, its spool keeps it", "the store is back and has all of the run"]);
+    assert!(std::fs::read_dir(project.path(".harness/spool")).unwrap().next().is_none());
+    assert_eq!(rows(&url, "select arm, count(*) from samples group by arm order by arm"), ["a 30", "b 30"]);
+    assert_eq!(rows(&url, "select verdict from harness.verdicts"), ["accept"]);
 }
 
 #[test]

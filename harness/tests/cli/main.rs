@@ -15,6 +15,7 @@ mod looks;
 mod power;
 mod queries;
 mod runs;
+mod spools;
 mod support;
 mod terminal;
 mod together;

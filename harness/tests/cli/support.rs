@@ -192,8 +192,7 @@ impl Project {
     /// Starts the program and lets it run.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Running { child: Some(child) }
+        Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
 
     /// The answer of the private store to a query, values separated by spaces.
@@ -298,6 +297,10 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    pub(crate) fn of(child: Child) -> Self {
+        Self { child: Some(child) }
+    }
+
     pub(crate) fn pid(&self) -> i32 {
         self.child.as_ref().unwrap().id().cast_signed()
     }

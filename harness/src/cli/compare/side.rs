@@ -4,11 +4,11 @@ use crate::analyse::Samples;
 use crate::cli::args::{Compare as Args, Sign};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::project::Project;
+use crate::cli::records::Records;
 use crate::cli::session;
 use crate::exchange::samples::{self, Decimal, Series};
 use crate::prereg::Prereg;
 use crate::render::RecordedRun;
-use crate::store::Store;
 use crate::vocab::{Direction, Unit};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,7 +49,7 @@ impl Side {
     }
 
     /// A run by its id, or the run that decides an experiment.
-    pub(super) fn of_store(name: &str, store: &mut Store, project: &Project) -> Result<Self, Failure> {
+    pub(super) fn of_store(name: &str, store: &mut Records, project: &Project) -> Result<Self, Failure> {
         let (subject, arm) = split(name);
         let run = Uuid::parse_str(subject).ok();
         let id = match run {

@@ -318,7 +318,7 @@ pub(super) enum DbAction {
     Url,
     /// Open psql on it; SQL can come from standard input
     Psql,
-    /// Load what waits in the spool: runs of a time when the store was away. Every command tries it too
+    /// Load the runs that the spool kept while the store was away
     Sync,
     /// Stop the private server, unless another process uses it
     Stop,

@@ -251,6 +251,34 @@ fn a_full_disk_under_the_spool_stops_the_run_which_goes_on_when_there_is_space()
 }
 
 #[test]
+fn a_full_disk_under_the_server_costs_nothing() {
+    let project = Project::with(&Experiment::FASTER);
+    let probe = ["--mount", "mount", "-t", "tmpfs", "none", "/mnt"];
+    if said(&mut project.program("unshare", &probe)).code != Some(0) {
+        println!("skipped: nothing can be mounted here");
+        return;
+    }
+    std::fs::create_dir_all(project.path(".harness/pg")).unwrap();
+    project.write("asked", "");
+    project.write("pause", "0.1\n");
+    let script = "mount -t tmpfs -o size=64m none .harness/pg || exit 9; \
+                  \"$0\" run faster & \
+                  for i in $(seq 600); do [ \"$(wc -l < asked)\" -ge 3 ] && break; sleep 0.05; done; \
+                  cat /dev/zero > .harness/pg/fill; wait $!; echo \"code $?\"; \
+                  rm .harness/pg/fill; \"$0\" db sync; echo \"code $?\"; \"$0\" render --check; echo \"code $?\"; \
+                  ls .harness/spool | wc -l; \"$0\" db stop -q";
+    let script = ["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_harness")];
+    let told = said(&mut project.program("unshare", &script));
+    let codes: Vec<&str> = told.out.lines().filter(|it| it.starts_with("code ")).collect();
+    assert_eq!(codes, ["code 0", "code 0", "code 0"], "{told}");
+    assert!(told.out.contains("faster: ACCEPT (the run that decides)"), "{told}");
+    assert!(told.out.contains("loaded"), "{told}");
+    assert_eq!(told.out.lines().last().map(str::trim), Some("0"), "the spool is gone: {told}");
+    told.complains(&["No space left on device", "the run goes on, its spool keeps it"]);
+    assert_eq!(project.read("asked").lines().count(), 22);
+}
+
+#[test]
 fn a_damaged_spool_is_named_and_keeps_nothing_else_back() {
     let project = Project::with(&Experiment::FASTER);
     for _ in 0..2 {

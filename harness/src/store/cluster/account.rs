@@ -12,7 +12,7 @@ use std::process::Command;
 pub(super) enum Account {
     /// The user of this process.
     Own,
-    /// Root, in a user namespace where it has another number.
+    /// Root, or a user whom the system does not know, in a user namespace where it is `nobody`.
     #[cfg(target_os = "linux")]
     Namespace,
     /// Root, become somebody else.
@@ -26,7 +26,13 @@ pub(super) enum Account {
 
 /// Chooses the account for a cluster in `dir`.
 pub(super) fn choose(dir: &Path) -> Result<Account, StoreError> {
-    if !rustix::process::geteuid().is_root() {
+    let own = rustix::process::geteuid();
+    if !own.is_root() {
+        // Only `initdb` cares, and says so itself where namespaces cannot be had.
+        #[cfg(target_os = "linux")]
+        if !is_known(own.as_raw(), &accounts()) && is_known(65534, &accounts()) && namespaces_work() {
+            return Ok(Account::Namespace);
+        }
         return Ok(Account::Own);
     }
     #[cfg(target_os = "linux")]
@@ -34,6 +40,17 @@ pub(super) fn choose(dir: &Path) -> Result<Account, StoreError> {
         return Ok(Account::Namespace);
     }
     other(dir)
+}
+
+fn accounts() -> String {
+    fs::read_to_string("/etc/passwd").unwrap_or_default()
+}
+
+/// Whether there is an entry for this user. One from elsewhere, such as LDAP, is not seen here; a namespace does no
+/// harm then.
+#[cfg(target_os = "linux")]
+fn is_known(uid: u32, accounts: &str) -> bool {
+    accounts.lines().any(|it| it.split(':').nth(2).and_then(|it| it.parse().ok()) == Some(uid))
 }
 
 /// Whether this process may make user namespaces: containers and chroots often may not.
@@ -55,7 +72,7 @@ pub(super) fn other(dir: &Path) -> Result<Account, StoreError> {
     if let Some(meta) = dir.metadata().ok().filter(|meta| meta.uid() != 0) {
         return Ok(Account::Other { uid: meta.uid(), gid: meta.gid() });
     }
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let accounts = accounts();
     let project = dir.ancestors().find_map(|it| it.metadata().ok()).map(|it| it.uid());
     let sudo = std::env::var("SUDO_UID").ok().and_then(|it| it.parse::<u32>().ok());
     let caller = sudo.filter(|uid| *uid != 0 && Some(*uid) == project);
@@ -142,4 +159,15 @@ impl Account {
 /// Whether any user may walk to `dir`.
 fn everybody_may_pass(dir: &Path) -> bool {
     dir.ancestors().skip(1).all(|it| it.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o001 != 0))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_known_by_their_number() {
+        let accounts = "root:x:0:0:root:/r:/bin/sh\nnobody:x:65534:65534::/:/bin/false\nbroken\n";
+        assert!(is_known(0, accounts) && is_known(65534, accounts) && !is_known(4321, accounts));
+    }
 }

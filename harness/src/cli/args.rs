@@ -26,7 +26,11 @@ pub(super) struct Global {
 
     /// A Postgres server in place of the project's private one [next: DATABASE_URL]
     #[arg(long, global = true, value_name = "URL", env = "HARNESS_DATABASE_URL", hide_env_values = true)]
-    pub(super) database_url: Option<String>,
+    pub(super) database_url: Option<Secret>,
+
+    /// Whether a password was typed where every user of this machine can read it.
+    #[arg(skip)]
+    pub(super) password_typed: bool,
 
     /// The folder of the Postgres programs, in place of a search
     #[arg(long, global = true, value_name = "DIR", env = "HARNESS_PG_BIN")]
@@ -54,6 +58,22 @@ pub(super) struct Global {
     /// Tell more of what is done
     #[arg(short, long, global = true, env = "HARNESS_VERBOSE", value_parser = switch)]
     pub(super) verbose: bool,
+}
+
+/// A text that may have a password in it.
+#[derive(Clone)]
+pub(super) struct Secret(pub(super) String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
 }
 
 /// The value of a switch in a variable. Empty is unset.
@@ -322,6 +342,10 @@ pub(super) enum DbAction {
     Sync,
     /// Stop the private server, unless another process uses it
     Stop,
+    /// Make the schema on a shared server, or bring it up; private ones do so by themselves
+    Migrate,
+    /// Fetch Postgres for this user, for machines that have none
+    Install,
 }
 
 impl Args {
@@ -342,6 +366,8 @@ impl Args {
                     && matches.value_source(it) == Some(ValueSource::CommandLine)
             })
         };
+        args.global.password_typed = typed("database_url")
+            && args.global.database_url.as_ref().is_some_and(|it| crate::store::password_of(&it.0).is_some());
         match (typed("quiet"), typed("verbose")) {
             (true, true) => {
                 return Err(Self::command().error(

@@ -1,3 +1,7 @@
+mod install;
+mod migrate;
+mod psql;
+
 use super::args::{Db, DbAction, Format, Global};
 use super::failure::{Exit, Failure};
 use super::load;
@@ -7,10 +11,6 @@ use super::sync::{Outcome, sync};
 use super::table::Table;
 use super::ui::Ui;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGQUIT};
-use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     match args.action {
@@ -22,9 +22,11 @@ pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) ->
             store.leave();
             Ok(Exit::Done)
         }
-        DbAction::Psql => psql(global, project, ui),
+        DbAction::Psql => psql::run(global, project, ui),
         DbAction::Sync => synchronise(global, project, ui),
         DbAction::Stop => stop(global, project, ui),
+        DbAction::Migrate => migrate::run(global, project, ui),
+        DbAction::Install => install::run(ui),
     }
 }
 
@@ -75,36 +77,6 @@ fn status(global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failu
     store.close()?;
     ui.result(&table.show(ui.format))?;
     Ok(Exit::Done)
-}
-
-fn psql(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {
-    let store = session::open_store(global, project, ui)?;
-    let mut psql = Command::new("psql");
-    psql.arg(store.url());
-    if let Some(password) = session::database_url(global).as_deref().and_then(password) {
-        psql.env("PGPASSWORD", password);
-    }
-    // Ctrl-C cancels a query in psql; it must not end the program that waits for it.
-    let noticed = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGQUIT] {
-        signal_hook::flag::register(signal, Arc::clone(&noticed))
-            .map_err(|it| Failure::chain(Exit::Failed, &it).context("failed to listen for signals"))?;
-    }
-    let ended = psql.status();
-    store.close()?;
-    match ended {
-        Ok(status) if status.success() => Ok(Exit::Done),
-        Ok(status) => Err(Failure::new(Exit::Failed, format!("psql ended with {status}"))),
-        Err(error) => Err(Failure::chain(Exit::Failed, &error)
-            .context("failed to start psql")
-            .hint("install it (apt install postgresql-client | brew install libpq), or use another client: harness db url")),
-    }
-}
-
-/// The password in a database URL. It reaches psql by the environment, which others cannot read.
-fn password(url: &str) -> Option<String> {
-    let config: postgres::Config = url.trim().parse().ok()?;
-    Some(String::from_utf8_lossy(config.get_password()?).into_owned())
 }
 
 fn stop(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {

@@ -55,6 +55,12 @@ pub fn main() -> ExitCode {
         }
     };
     let mut ui = Ui::new(&args.global);
+    if args.global.password_typed {
+        ui.warning(
+            "every user of this machine can read the password in --database-url: put it into ~/.pgpass, PGPASSWORD or \
+             HARNESS_DATABASE_URL",
+        );
+    }
     match dispatch(&args, &mut ui) {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -60,22 +60,31 @@ fn is_none(error: &StoreError, project: &Project) -> bool {
 
 fn attempt(global: &Global, project: &Project, ui: &Ui) -> Result<Result<Store, StoreError>, Failure> {
     let notice = |line: &str| ui.note(line);
+    let store = Store::open(&options(global, project, &notice)?);
+    if let Ok(store) = &store {
+        ui.detail(&format!("store: {}, PostgreSQL {}", store.location(), store.server_version()));
+    }
+    Ok(store)
+}
+
+/// Which store the user means.
+pub(super) fn options<'a>(
+    global: &Global,
+    project: &Project,
+    notice: &'a dyn Fn(&str),
+) -> Result<StoreOptions<'a>, Failure> {
     let url = database_url(global);
     if url.is_none() {
         project.state()?;
     }
-    let store = Store::open(&StoreOptions {
+    Ok(StoreOptions {
         project: project.root.clone(),
         url,
         pg_bin: global.pg_bin.clone(),
         data_home: data_home(),
         autoinstall: global.pg_autoinstall,
-        notice: &notice,
-    });
-    if let Ok(store) = &store {
-        ui.detail(&format!("store: {}, PostgreSQL {}", store.location(), store.server_version()));
-    }
-    Ok(store)
+        notice,
+    })
 }
 
 fn catch_up(store: &mut Store, project: &Project, ui: &Ui) -> Result<(), Failure> {
@@ -103,10 +112,11 @@ fn catch_up(store: &mut Store, project: &Project, ui: &Ui) -> Result<(), Failure
 /// The server that the user names: by option or variable; an empty one is none.
 pub(super) fn database_url(global: &Global) -> Option<String> {
     let general = || std::env::var("DATABASE_URL").ok();
-    global.database_url.clone().or_else(general).filter(|it| !it.is_empty())
+    global.database_url.as_ref().map(|it| it.0.clone()).or_else(general).filter(|it| !it.is_empty())
 }
 
-fn data_home() -> PathBuf {
+/// The user's data folder.
+pub(super) fn data_home() -> PathBuf {
     let given = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
     let home = || std::env::var_os("HOME").map(|it| PathBuf::from(it).join(".local/share"));
     given.or_else(home).unwrap_or_else(std::env::temp_dir)

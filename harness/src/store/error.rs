@@ -14,6 +14,8 @@ pub enum StoreError {
         searched: Vec<PathBuf>,
         /// The major version that the data needs; `None` when any from 14 will do.
         needed: Option<u32>,
+        /// The major versions that were found and do not fit.
+        others: Vec<u32>,
     },
     /// The server binaries could not be fetched.
     Install {
@@ -81,6 +83,16 @@ pub enum StoreError {
         location: String,
         /// Its version.
         found: String,
+    },
+    /// The schema is not there yet, or was made by an older harness; only private clusters are brought up by
+    /// themselves.
+    OlderSchema {
+        /// Where, without the password.
+        location: String,
+        /// The newest migration in the database; 0 when there is none.
+        found: i32,
+        /// The newest that this build knows.
+        known: i32,
     },
     /// The schema was made by a newer harness.
     NewerSchema {
@@ -169,11 +181,19 @@ impl StoreError {
     /// What to do about it, in a sentence or two.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::NoPostgres { needed: Some(major), others, .. } if !others.is_empty() => {
+                let others = others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                Some(format!(
+                    "there are {others}: install PostgreSQL {major} beside them (apt install postgresql-{major}), and \
+                     with it keep the data as they are, or bring them to the newest version: harness db upgrade. The \
+                     runs in ledgers/evidence can also be loaded anew: move the old data directory away"
+                ))
+            }
             Self::NoPostgres { needed, .. } => {
                 let version = needed.map_or_else(|| "17".to_owned(), |it| it.to_string());
                 let package = needed.map_or_else(|| "postgresql".to_owned(), |it| format!("postgresql-{it}"));
                 Some(format!(
-                    "install it (apt install {package} | brew install postgresql@{version}), \
+                    "install it (apt install {package} | brew install postgresql@{version} | harness db install), \
                      or use a server: --database-url postgres://user@host/database"
                 ))
             }
@@ -191,15 +211,19 @@ impl StoreError {
             },
             Self::Cluster { remedy, .. } | Self::Server { remedy, .. } => remedy.clone(),
             Self::Major { needed, .. } => Some(format!(
-                "install PostgreSQL {needed} beside it (apt install postgresql-{needed}), or leave the choice of \
-                 the binaries to the harness"
+                "install PostgreSQL {needed} beside it (apt install postgresql-{needed}), leave the choice of the \
+                 binaries to the harness, or bring the data to a newer version: harness db upgrade"
             )),
             Self::Url { .. } => Some(
-                "postgres://user@host:5432/database, or host=.. user=.. dbname=..; a password goes into either"
+                "postgres://user@host:5432/database, or host=.. user=.. dbname=..; the password goes into ~/.pgpass or \
+                 PGPASSWORD"
                     .to_owned(),
             ),
             Self::Lost { .. } => Some("everything acknowledged is stored; reconnect and repeat".to_owned()),
             Self::TooOld { .. } => Some("use PostgreSQL 14 or newer".to_owned()),
+            Self::OlderSchema { .. } => {
+                Some("bring it up, as somebody who may create in the database: harness db migrate".to_owned())
+            }
             Self::NewerSchema { .. } => Some("upgrade harness".to_owned()),
             Self::EditedMigration { .. } => {
                 Some("use the build of harness that made this database, or a new database".to_owned())
@@ -218,7 +242,7 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPostgres { searched, needed } => {
+            Self::NoPostgres { searched, needed, .. } => {
                 match needed {
                     Some(major) => write!(f, "no PostgreSQL {major} found, which the private cluster needs")?,
                     None => f.write_str("no PostgreSQL (14 or newer) found")?,
@@ -254,6 +278,13 @@ impl fmt::Display for StoreError {
             Self::TooOld { location, found } => {
                 write!(f, "PostgreSQL {found} at {location} is too old, 14 or newer is needed")
             }
+            Self::OlderSchema { location, found: 0, .. } => {
+                write!(f, "the database at {location} has no schema of the harness yet")
+            }
+            Self::OlderSchema { location, found, known } => write!(
+                f,
+                "the schema {found} of the database at {location} is older than this harness, which needs {known}"
+            ),
             Self::NewerSchema { found, known } => {
                 write!(f, "the database's schema {found} is newer than this harness, which knows {known}")
             }

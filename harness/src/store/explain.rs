@@ -70,27 +70,34 @@ fn remedy(error: &Error) -> Option<String> {
 
 fn by_code(code: &SqlState, words: &str) -> Option<&'static str> {
     Some(match code.code() {
-        "28P01" => "check the user and the password in the database URL",
+        "28P01" => "check the user and the password",
         "28000" if words.contains("no encryption") => {
-            "the server accepts only TLS connections, and TLS is not built in yet: use a connection without it, \
-             or a tunnel"
+            "the server accepts only encrypted connections from here: add sslmode=require to the database URL"
+        }
+        "28000" if words.contains("encryption") => {
+            "the server does not accept this user, database or host: its pg_hba.conf decides, ask who runs it"
         }
         "28000" => "check the user in the database URL and the server's pg_hba.conf",
-        "3D000" => "create the database first: createdb <database>",
-        "42P01" | "3F000" => {
-            "the schema is missing or incomplete: open the store with a role that may create it"
-        }
+        "3D000" => "create the database first, `createdb <database>`, then its schema: harness db migrate",
+        "42P01" | "3F000" => "the schema is missing or incomplete: harness db migrate",
         "42501" => {
-            "ask the database's owner for the right: create on the database for the first use, \
-             then usage on schema harness, select and insert on its tables"
+            "ask the database's owner for the right: grant harness_reader (to look), harness_writer (to measure) or \
+             harness_admin (to migrate) to this user; `harness db roles` makes these roles"
         }
-        "25006" => "this server is read-only, perhaps a replica: use the primary's address",
-        "53300" => "the server has no free connection: try again, or raise its max_connections",
+        "25006" => {
+            "this server is read-only, perhaps a replica: use the primary's address, or name all hosts and \
+             target_session_attrs=read-write"
+        }
+        "53300" => {
+            "the server has no free connection and had none for 5 s: try again, end idle clients, or raise its \
+             max_connections; the harness uses one"
+        }
         "53100" => "the server's disk is full: free some space and repeat; nothing that was stored is lost",
-        "53200" => "the server is out of memory",
+        "53200" => "the server is out of memory: try again when it is less busy",
         "57014" => "the server cancelled the statement; try again when it is less busy",
         "55P03" => "another process holds the store's lock for too long; try again",
         "57P03" => "the server is starting or stopping; try again in a moment",
+        "57P01" | "57P02" => "the server was stopped; start it and repeat, nothing that was stored is lost",
         "HL001" => "the store is append-only: write an amendment, an event or a later verdict instead",
         _ => return None,
     })
@@ -99,10 +106,10 @@ fn by_code(code: &SqlState, words: &str) -> Option<&'static str> {
 fn by_reason(error: &Error) -> Option<&'static str> {
     let text = words(error);
     if text.contains("password missing") {
-        return Some("the server wants a password: put it into the database URL");
+        return Some("the server wants a password");
     }
-    if text.contains("TLS") || text.contains("tls") {
-        return Some("TLS is not built in yet: use sslmode=disable or prefer");
+    if let Some(remedy) = by_certificate(&text) {
+        return Some(remedy);
     }
     match io_kind(error) {
         Some(io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {
@@ -117,4 +124,41 @@ fn by_reason(error: &Error) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// What is wrong between the two sides' TLS, by the words of the library that does it.
+fn by_certificate(text: &str) -> Option<&'static str> {
+    let known: &[(&str, &str)] = &[
+        (
+            "server does not support TLS",
+            "the server has no TLS: use sslmode=prefer if the way to it is safe, else have TLS turned on there",
+        ),
+        (
+            "UnknownIssuer",
+            "the server's certificate is signed by nobody who is trusted here: name the file of its authority, \
+             sslrootcert=root.crt",
+        ),
+        (
+            "CaUsedAsEndEntity",
+            "the server's certificate has signed itself: if it is the right one, name it as sslrootcert",
+        ),
+        (
+            "not valid for name",
+            "the certificate is for another host: connect by a name that it has (subjectAltName; the common name \
+             is not looked at), or use sslmode=verify-ca",
+        ),
+        ("expired", "the server's certificate is over: have it renewed, and check the clock of this machine"),
+        ("not valid yet", "the server's certificate begins later: check the clocks of both machines"),
+        (
+            "CertificateRequired",
+            "the server wants a certificate of the client: sslcert=client.crt and sslkey=client.key",
+        ),
+        (
+            "channel binding",
+            "the server cannot bind the password to the connection: use channel_binding=prefer, if that is expected",
+        ),
+        ("ProtocolVersion", "the two sides have no version of TLS in common; 1.2 and 1.3 are spoken here"),
+        ("TLS handshake", "the two sides do not agree on TLS: see the server's log"),
+    ];
+    known.iter().find(|(word, _)| text.contains(word)).map(|(_, remedy)| *remedy)
 }

@@ -27,17 +27,36 @@ create table if not exists harness.schema_migrations (
   sha256 bytea not null,
   applied_at timestamptz not null default now());";
 
-/// Brings the schema up to what this build knows; refuses one that it does not know.
-pub(super) fn apply(store: &mut Store) -> Result<(), StoreError> {
-    // The usual case asks one question, takes no lock and works on a read-only server.
-    let missing = store.transact("read the schema's version", |transaction| {
+/// Refuses a schema that is older than what this build knows, or newer, or another; asks one question, takes no lock
+/// and works on a read-only server.
+pub(super) fn check(store: &mut Store) -> Result<(), StoreError> {
+    let missing = pending(store)?;
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(StoreError::OlderSchema {
+            location: store.location(),
+            found: first.version - 1,
+            known: ALL.last().map_or(0, |it| it.version),
+        }),
+    }
+}
+
+/// The steps that the database lacks.
+fn pending(store: &mut Store) -> Result<Vec<&'static Migration>, StoreError> {
+    store.transact("read the schema's version", |transaction| {
         let exists: bool = transaction
             .query_one("select to_regclass('harness.schema_migrations') is not null", &[])?
             .try_get(0)?;
         if exists { missing(transaction) } else { Ok(ALL.iter().collect()) }
-    })?;
-    if missing.is_empty() {
-        return Ok(());
+    })
+}
+
+/// Brings the schema up to what this build knows; refuses one that it does not know. Gives the versions that were
+/// applied, by this process or by another one meanwhile.
+pub(super) fn apply(store: &mut Store) -> Result<Vec<i32>, StoreError> {
+    let applied: Vec<i32> = pending(store)?.iter().map(|it| it.version).collect();
+    if applied.is_empty() {
+        return Ok(applied);
     }
     let mut tries = 0;
     loop {
@@ -46,7 +65,7 @@ pub(super) fn apply(store: &mut Store) -> Result<(), StoreError> {
             // The lock makes first uses wait for each other, but not on servers where it is only a word.
             Err(StoreError::Server { code: Some(code), .. })
                 if tries < 5 && ["42P06", "42P07", "42710", "42723", "XX000"].contains(&code.as_str()) => {}
-            result => return result,
+            result => return result.map(|()| applied),
         }
     }
 }

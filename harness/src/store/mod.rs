@@ -30,7 +30,7 @@ mod union;
 mod verdicts;
 
 pub use error::StoreError;
-pub use options::StoreOptions;
+pub use options::{StoreOptions, password_of};
 pub use record::{
     CellArm, Event, ExperimentLine, Git, Invalidation, Link, Registration, Run, RunArm, RunData, RunLine,
     SampleSet, StoredFinding, StoredVerdict, Subject,
@@ -38,8 +38,8 @@ pub use record::{
 
 pub(crate) use series::{join as join_samples, missing as missing_samples, twice as sample_twice};
 
-use address::{Address, Unreached};
-use cluster::{Cluster, ClusterOptions};
+use address::Address;
+use cluster::Cluster;
 use jiff::Timestamp;
 use postgres::Client;
 use std::time::Duration;
@@ -60,20 +60,38 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store, making what is missing: the private cluster, its server, the schema.
+    /// Opens the store. A private cluster is made when it is missing, its server started, its schema brought up; a
+    /// server that others use must have the schema, see [`migrate`](Self::migrate).
     pub fn open(options: &StoreOptions<'_>) -> Result<Self, StoreError> {
+        let mut store = Self::reach(options)?;
+        if store.is_private() {
+            migrations::apply(&mut store)?;
+        } else {
+            migrations::check(&mut store)?;
+        }
+        Ok(store)
+    }
+
+    /// Opens the store and brings its schema up to what this build knows. Gives the versions that were missing;
+    /// several processes may do so at once.
+    pub fn migrate(options: &StoreOptions<'_>) -> Result<(Self, Vec<i32>), StoreError> {
+        let mut store = Self::reach(options)?;
+        let applied = migrations::apply(&mut store)?;
+        Ok((store, applied))
+    }
+
+    /// Connects, whatever the schema.
+    fn reach(options: &StoreOptions<'_>) -> Result<Self, StoreError> {
         let (cluster, address) = match &options.url {
             Some(url) => (None, Address::parse(url)?),
             None => {
-                let cluster = Cluster::acquire(&cluster_options(options), options.notice)?;
+                let cluster = Cluster::acquire(&options.cluster(), options.notice)?;
                 let address = cluster.address();
                 (Some(cluster), address)
             }
         };
         let (client, server_version) = connect(&address)?;
-        let mut store = Self { client: Some(client), cluster, address, server_version };
-        migrations::apply(&mut store)?;
-        Ok(store)
+        Ok(Self { client: Some(client), cluster, address, server_version })
     }
 
     /// Connects again after [`StoreError::Lost`], starting the private server again if it died.
@@ -99,7 +117,7 @@ impl Store {
     /// The store's URL for other programs, with the search path that makes `samples` a word. Without the
     /// password: `psql` takes it from its password file or asks.
     pub fn url(&self) -> String {
-        self.address.url()
+        self.address.url().to_owned()
     }
 
     /// The version of the server: `15.18`.
@@ -190,34 +208,8 @@ impl Drop for Store {
     }
 }
 
-fn cluster_options(options: &StoreOptions<'_>) -> ClusterOptions {
-    ClusterOptions {
-        dir: options.project.join(".harness/pg"),
-        pg_bin: options.pg_bin.clone(),
-        data_home: options.data_home.clone(),
-        autoinstall: options.autoinstall,
-        settings: Vec::new(),
-    }
-}
-
 fn connect(address: &Address) -> Result<(Client, String), StoreError> {
-    let explained = |error: &postgres::Error| match explain::explain(error, "connect", address.location()) {
-        // There was no connection yet that could have been lost.
-        StoreError::Lost { attempt, location, words } => {
-            StoreError::Server { attempt, location, code: None, words, remedy: None }
-        }
-        other => other,
-    };
-    let mut client = address.connect().map_err(|unreached| match unreached {
-        Unreached::Refused(error) => explained(&error),
-        Unreached::Silent => StoreError::Server {
-            attempt: "connect".to_owned(),
-            location: address.location().to_owned(),
-            code: None,
-            words: "no answer to the greeting".to_owned(),
-            remedy: Some("check that a Postgres server listens there, and that it is not stopped".to_owned()),
-        },
-    })?;
+    let mut client = address.reach()?;
     let version = |client: &mut Client| {
         let row = client.query_one(
             "select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1)",
@@ -225,15 +217,39 @@ fn connect(address: &Address) -> Result<(Client, String), StoreError> {
         )?;
         Ok((row.try_get::<_, String>(0)?, row.try_get::<_, String>(1)?))
     };
-    let (number, version) = version(&mut client).map_err(|error| explained(&error))?;
-    if number.parse::<u32>().is_ok_and(|it| it < 140_000) {
-        return Err(StoreError::TooOld { location: address.location().to_owned(), found: version });
-    }
+    let (number, version) = version(&mut client)
+        .map_err(|error| explain::explain(&error, "ask the server for its version", address.location()))?;
+    young_enough(&number, &version, address.location())?;
     Ok((client, version))
+}
+
+/// Refuses a server that is too old, by its `server_version_num`.
+fn young_enough(number: &str, version: &str, location: &str) -> Result<(), StoreError> {
+    if number.parse::<u32>().is_ok_and(|it| it >= 140_000) {
+        return Ok(());
+    }
+    Err(StoreError::TooOld { location: location.to_owned(), found: version.to_owned() })
 }
 
 /// An instant as the store keeps it: whole microseconds, the rest cut off.
 pub(crate) fn micros(at: Timestamp) -> Timestamp {
     let nanos = at.as_nanosecond();
     Timestamp::from_nanosecond(nanos - nanos.rem_euclid(1000)).unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_servers_are_refused_by_their_version() {
+        assert!(young_enough("140000", "14.0", "there").is_ok());
+        assert!(young_enough("190001", "19.1", "there").is_ok());
+        let error = young_enough("120009", "12.9", "postgresql://a@h/d").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "PostgreSQL 12.9 at postgresql://a@h/d is too old, 14 or newer is needed"
+        );
+        assert_eq!(error.hint().as_deref(), Some("use PostgreSQL 14 or newer"));
+    }
 }

@@ -1,3 +1,4 @@
+use super::cluster::ClusterOptions;
 use std::path::PathBuf;
 
 /// Which store to open, and how.
@@ -14,6 +15,24 @@ pub struct StoreOptions<'a> {
     pub autoinstall: bool,
     /// Takes one line for the user when something takes a while.
     pub notice: &'a dyn Fn(&str),
+}
+
+impl StoreOptions<'_> {
+    /// The project's private cluster, whether or not the store is there.
+    pub fn cluster(&self) -> ClusterOptions {
+        ClusterOptions {
+            dir: self.project.join(".harness/pg"),
+            pg_bin: self.pg_bin.clone(),
+            data_home: self.data_home.clone(),
+            autoinstall: self.autoinstall,
+            settings: Vec::new(),
+        }
+    }
+}
+
+/// The password in a database URL itself, in place of a variable or the password file.
+pub fn password_of(url: &str) -> Option<String> {
+    super::address::own_password(url)
 }
 
 impl std::fmt::Debug for StoreOptions<'_> {

@@ -84,7 +84,7 @@ mod tests {
             git: Git { commit: "unknown".into(), dirty: false },
             started_at: "2026-01-10T09:00:00Z".parse().unwrap(),
         };
-        RunData { run, arms: Vec::new(), cells, events, sets }
+        RunData { run, arms: Vec::new(), cells, events, sets, invalidations: Vec::new() }
     }
 
     #[test]

@@ -7,9 +7,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod compare;
+mod credentials;
 mod databases;
 mod factorial;
 mod inputs;
+mod installs;
 mod interruptions;
 mod looks;
 mod power;

@@ -10,7 +10,7 @@ fn eight_first_uses_at_once_make_one_schema() {
         for i in 0..8 {
             let url = &database.url;
             scope.spawn(move || {
-                let mut store = open(url);
+                let mut store = migrated(url);
                 store.register(&registration(&format!("exp-{}", i % 3), 1)).unwrap();
             });
         }
@@ -22,6 +22,35 @@ fn eight_first_uses_at_once_make_one_schema() {
     assert_eq!(applied, 3);
 }
 
+/// What others share is changed by somebody who means to.
+#[test]
+fn a_missing_or_older_schema_is_told_and_brought_up_on_demand() {
+    let database = Database::empty();
+    let error = try_open(&database.url).unwrap_err();
+    assert!(error.to_string().ends_with("has no schema of the harness yet"), "{error}");
+    assert!(error.hint().unwrap().contains("harness db migrate"));
+    let made: bool =
+        database.client().query_one("select to_regnamespace('harness') is not null", &[]).unwrap().get(0);
+    assert!(!made);
+
+    let (store, applied) = try_migrate(&database.url).unwrap();
+    assert!(applied.iter().copied().eq(1..=applied.len() as i32), "{applied:?}");
+    store.close().unwrap();
+    assert_eq!(try_migrate(&database.url).unwrap().1, [] as [i32; 0]);
+    open(&database.url).close().unwrap();
+
+    let newest = applied.len() as i32;
+    database
+        .client()
+        .execute("delete from harness.schema_migrations where version = $1", &[&newest])
+        .unwrap();
+    let error = try_open(&database.url).unwrap_err();
+    assert!(
+        matches!(error, StoreError::OlderSchema { found, known, .. } if (found, known) == (newest - 1, newest)),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_newer_schema_is_refused() {
     let database = Database::new();
@@ -31,6 +60,7 @@ fn a_newer_schema_is_refused() {
             "insert into harness.schema_migrations (version, name, sha256) values (7, 'later', '')",
         )
         .unwrap();
+    assert!(matches!(try_migrate(&database.url), Err(StoreError::NewerSchema { found: 7, .. })));
     let error = try_open(&database.url).unwrap_err();
     assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 3 }));
     assert_eq!(error.to_string(), "the database's schema 7 is newer than this harness, which knows 3");
@@ -56,7 +86,7 @@ fn a_failed_migration_leaves_nothing() {
     let database = Database::empty();
     // Somebody else's table where the schema wants its own.
     database.client().batch_execute("create schema harness; create table harness.runs (x int)").unwrap();
-    let error = try_open(&database.url).unwrap_err();
+    let error = try_migrate(&database.url).unwrap_err();
     assert!(error.to_string().contains("failed to create the schema at"), "{error}");
     let made: bool = database
         .client()

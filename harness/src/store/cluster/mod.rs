@@ -24,6 +24,8 @@ mod spawn;
 #[cfg(target_os = "linux")]
 mod userns;
 
+pub use install::install;
+
 use super::StoreError;
 use super::address::Address;
 use lock::{Lease, StartLock};
@@ -48,6 +50,12 @@ pub struct ClusterOptions {
     pub autoinstall: bool,
     /// Server settings over the usual ones. `fsync=off` is for tests.
     pub settings: Vec<(String, String)>,
+}
+
+/// A program that comes with a server, such as psql: in the folder that the user named, on the path, or beside the
+/// programs of any server on this machine.
+pub fn program(options: &ClusterOptions, name: &str) -> Option<PathBuf> {
+    binaries::companion(options, name)
 }
 
 /// A lease on a running private cluster, given back when dropped.
@@ -95,7 +103,7 @@ impl Cluster {
 
     /// The address of its server, for any client of this user.
     pub fn url(&self) -> String {
-        self.address().url()
+        self.address().url().to_owned()
     }
 
     pub(super) fn address(&self) -> Address {

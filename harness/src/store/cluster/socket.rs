@@ -2,7 +2,6 @@
 
 use super::account::Account;
 use super::{Address, StoreError, private_folder};
-use postgres::Config;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -67,9 +66,7 @@ pub(super) fn remove(folder: &Path, dir: &Path) {
 }
 
 pub(super) fn address(folder: &Path) -> Address {
-    let mut config = Config::new();
-    config.host_path(folder).user(USER).dbname(DATABASE);
-    Address::new(config)
+    Address::of_socket(folder, USER, DATABASE)
 }
 
 /// FNV-1a: short names for long paths.

@@ -344,8 +344,17 @@ pub(super) enum DbAction {
     Stop,
     /// Make the schema on a shared server, or bring it up; private ones do so by themselves
     Migrate,
+    /// Make harness_reader, harness_writer and harness_admin on a shared server, with their rights
+    Roles(DbRoles),
     /// Fetch Postgres for this user, for machines that have none
     Install,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
+pub(super) struct DbRoles {
+    /// Print the SQL for somebody who may create roles, and do nothing
+    #[arg(long, env = "HARNESS_SQL", value_parser = switch)]
+    pub(super) sql: bool,
 }
 
 impl Args {

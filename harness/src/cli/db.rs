@@ -1,6 +1,7 @@
 mod install;
 mod migrate;
 mod psql;
+mod roles;
 
 use super::args::{Db, DbAction, Format, Global};
 use super::failure::{Exit, Failure};
@@ -26,6 +27,7 @@ pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) ->
         DbAction::Sync => synchronise(global, project, ui),
         DbAction::Stop => stop(global, project, ui),
         DbAction::Migrate => migrate::run(global, project, ui),
+        DbAction::Roles(it) => roles::run(it, global, project, ui),
         DbAction::Install => install::run(ui),
     }
 }

@@ -22,6 +22,7 @@ mod migrations;
 mod options;
 mod record;
 mod register;
+mod roles;
 mod runs;
 mod samples;
 mod series;
@@ -35,6 +36,7 @@ pub use record::{
     CellArm, Event, ExperimentLine, Git, Invalidation, Link, Registration, Run, RunArm, RunData, RunLine,
     SampleSet, StoredFinding, StoredVerdict, Subject,
 };
+pub use roles::{ROLES, sql as roles_sql};
 
 pub(crate) use series::{join as join_samples, missing as missing_samples, twice as sample_twice};
 

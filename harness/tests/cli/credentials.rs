@@ -122,6 +122,7 @@ fn a_password_goes_nowhere() {
         said_all.push_str(&told.to_string());
     };
     tell(&["db", "migrate", "-v"], 0);
+    tell(&["db", "roles"], 0);
     tell(&["register", "faster", "-v"], 0);
     tell(&["run", "faster", "-v"], 0);
     for args in [&["list", "-v"][..], &["show", "faster"], &["db", "status", "-v"], &["db", "url"]] {

@@ -12,6 +12,7 @@ mod imports;
 mod migrations;
 mod numbers;
 mod refusals;
+mod roles;
 mod speed;
 mod sql;
 mod support;

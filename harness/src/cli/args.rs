@@ -346,6 +346,8 @@ pub(super) enum DbAction {
     Migrate,
     /// Make harness_reader, harness_writer and harness_admin on a shared server, with their rights
     Roles(DbRoles),
+    /// Bring the private store to the newest version of Postgres on this machine; the old data are kept
+    Upgrade,
     /// Fetch Postgres for this user, for machines that have none
     Install,
 }

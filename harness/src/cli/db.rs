@@ -2,6 +2,7 @@ mod install;
 mod migrate;
 mod psql;
 mod roles;
+mod upgrade;
 
 use super::args::{Db, DbAction, Format, Global};
 use super::failure::{Exit, Failure};
@@ -28,6 +29,7 @@ pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) ->
         DbAction::Stop => stop(global, project, ui),
         DbAction::Migrate => migrate::run(global, project, ui),
         DbAction::Roles(it) => roles::run(it, global, project, ui),
+        DbAction::Upgrade => upgrade::run(global, project, ui),
         DbAction::Install => install::run(ui),
     }
 }

@@ -181,7 +181,7 @@ impl Store {
     }
 
     /// The private server analyses its tables when the harness says so: nothing runs by itself.
-    fn refresh_statistics(&mut self) {
+    pub(crate) fn refresh_statistics(&mut self) {
         if self.is_private()
             && let Some(client) = &mut self.client
         {

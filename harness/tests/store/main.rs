@@ -17,4 +17,5 @@ mod speed;
 mod sql;
 mod support;
 mod tls;
+mod upgrades;
 mod zones;

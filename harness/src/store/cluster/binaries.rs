@@ -20,6 +20,11 @@ impl Binaries {
     pub(super) fn program(&self, name: &str) -> PathBuf {
         self.bin.join(name)
     }
+
+    /// Whether more than a server is there: a folder with links to some of the programs is not enough for an upgrade.
+    fn are_whole(&self) -> bool {
+        ["pg_controldata", "pg_ctl", "pg_resetwal"].iter().all(|it| self.program(it).is_file())
+    }
 }
 
 /// Finds programs of the major version `needed`, or of any that will do, or fetches them.
@@ -56,12 +61,39 @@ pub(super) fn find(
     Err(StoreError::NoPostgres { searched, needed, others })
 }
 
+/// The programs of the newest major version on this machine, or those that the user named.
+pub(super) fn newest(options: &ClusterOptions, account: &Account) -> Option<Binaries> {
+    let places = options.pg_bin.as_ref().map_or_else(|| every(&options.data_home), |it| vec![it.clone()]);
+    all(&places, account).into_iter().filter(Binaries::are_whole).max_by_key(|it| it.major)
+}
+
+/// The programs of a major version, wherever they are.
+pub(super) fn of_major(
+    options: &ClusterOptions,
+    account: &Account,
+    major: u32,
+) -> Result<Binaries, StoreError> {
+    let places = every(&options.data_home);
+    let all = all(&places, account);
+    all.iter().find(|it| it.major == major && it.are_whole()).cloned().ok_or_else(|| StoreError::NoPostgres {
+        searched: places,
+        needed: Some(major),
+        others: all.iter().map(|it| it.major).collect(),
+    })
+}
+
 /// A program that comes with a server, such as psql: on the path, else beside some server's programs.
 pub(super) fn companion(options: &ClusterOptions, name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let named = options.pg_bin.iter().cloned();
     let places = named.chain(std::env::split_paths(&path)).chain(elsewhere(&options.data_home));
     places.map(|it| it.join(name)).find(|it| it.is_file())
+}
+
+fn every(data_home: &Path) -> Vec<PathBuf> {
+    let mut places = on_path();
+    places.extend(elsewhere(data_home));
+    places
 }
 
 fn all(places: &[PathBuf], account: &Account) -> Vec<Binaries> {

@@ -90,11 +90,11 @@ fn sync_all(_folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn synced(path: &Path) -> Result<(), StoreError> {
+pub(super) fn synced(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|it| it.sync_all()).map_err(|error| StoreError::io("sync", path, error))
 }
 
-fn remove(folder: &Path) -> Result<(), StoreError> {
+pub(super) fn remove(folder: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(StoreError::io("remove", folder, error))

@@ -7,6 +7,7 @@
 //! <dir>/start.lock   held while starting and stopping
 //! <dir>/lease.lock   shared by every user of the server; who gets it alone is the last
 //! <dir>/server.log   of the newest start
+//! <dir>/data-15/     what an upgrade has kept
 //! ```
 //!
 //! The system drops a killed process's locks, so there is nothing to count and nothing to clean up: the server it
@@ -21,10 +22,12 @@ mod lock;
 mod server;
 mod socket;
 mod spawn;
+mod upgrade;
 #[cfg(target_os = "linux")]
 mod userns;
 
 pub use install::install;
+pub use upgrade::{Upgrade, upgrade};
 
 use super::StoreError;
 use super::address::Address;

@@ -91,6 +91,13 @@ pub enum Error {
         /// The longest key there can be, in bytes.
         limit: usize,
     },
+    /// A key that does not come after the one before it was given to the writer of an image.
+    KeyOrder {
+        /// The key that came before, escaped and cut.
+        before: String,
+        /// The key that was refused, escaped and cut.
+        key: String,
+    },
     /// The terms do not fit into one image.
     ImageTooLarge {
         /// The largest trie section there can be, in bytes.
@@ -157,6 +164,10 @@ impl fmt::Display for Error {
             Self::KeyTooLong { len, limit } => {
                 write!(f, "key of `{len}` bytes is longer than the limit of `{limit}`; the trie is unchanged")
             }
+            Self::KeyOrder { before, key } => write!(
+                f,
+                "key `{key}` does not come after `{before}`; give an image its keys in byte order, each once"
+            ),
             Self::ImageTooLarge { limit } => {
                 write!(f, "terms need more than `{limit}` bytes in one image; split them over several tries")
             }

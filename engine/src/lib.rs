@@ -33,4 +33,7 @@ pub mod symbol;
 pub mod trie;
 
 pub use error::{Error, Result};
-pub use trie::{Backing, ByteTrie, CharTrie, LoadStrategy, OpenOptions, Trie, Verify};
+pub use trie::{
+    Backing, ByteImage, ByteTrie, CharImage, CharTrie, Image, ImageWriter, LoadStrategy, OpenOptions,
+    Profile, Rank, Trie, Verify,
+};

@@ -1,12 +1,17 @@
-//! Files of every version of the format are read for ever, and the newest is written byte for byte.
+//! Files of the newest version of the format are read by every build and written byte for byte; an older one is refused
+//! by name.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+#[path = "support/strategies.rs"]
+mod strategies;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use engine::trie::Value;
-use engine::{ByteTrie, CharTrie, LoadStrategy, Result};
+use engine::{ByteTrie, CharTrie, Result};
+use strategies::STRATEGIES;
 
 /// All lengths, all edges, long prefixes, values at inner nodes.
 fn byte_entries() -> BTreeMap<Vec<u8>, u64> {
@@ -52,7 +57,7 @@ fn byte_trie() -> ByteTrie {
 }
 
 fn golden(name: &str) -> PathBuf {
-    Path::new("tests/golden/v1").join(name)
+    Path::new("tests/golden/v2").join(name)
 }
 
 fn write_all(to: impl Fn(&str) -> PathBuf) {
@@ -64,7 +69,7 @@ fn write_all(to: impl Fn(&str) -> PathBuf) {
 
 #[test]
 fn golden_files_are_read() {
-    for strategy in [LoadStrategy::Eager, LoadStrategy::Lazy] {
+    for strategy in STRATEGIES {
         let bytes = ByteTrie::<u64>::open(golden("bytes-u64.trie"), strategy).unwrap();
         assert_eq!(bytes.iter().collect::<Result<BTreeMap<_, _>>>().unwrap(), byte_entries());
         let set = CharTrie::<()>::open(golden("chars-set.trie"), strategy).unwrap();
@@ -81,13 +86,22 @@ fn golden_files_are_written_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     write_all(|name| folder.path().join(name));
     let mut names = 0;
-    for file in std::fs::read_dir("tests/golden/v1").unwrap() {
+    for file in std::fs::read_dir("tests/golden/v2").unwrap() {
         let name = file.unwrap().file_name();
         let written = std::fs::read(folder.path().join(&name)).unwrap();
         assert!(written == std::fs::read(golden(&name.to_string_lossy())).unwrap(), "{name:?}");
         names += 1;
     }
     assert_eq!(names, 4);
+}
+
+/// Version 1 was never released.
+#[test]
+fn an_older_version_is_refused_by_name() {
+    for strategy in STRATEGIES {
+        let refused = ByteTrie::<u64>::open("tests/golden/v1/bytes-u64.trie", strategy).unwrap_err();
+        assert!(refused.to_string().contains("format version `1` at byte 8"), "{refused}");
+    }
 }
 
 /// Run once for a new version of the format, which gets a folder of its own; files of a version never change.

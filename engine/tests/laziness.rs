@@ -116,3 +116,39 @@ fn readers_on_many_threads_share_a_lazy_trie() {
         assert_eq!(lazy.materialised_nodes(), eager.materialised_nodes());
     }
 }
+
+#[test]
+fn every_strategy_materialises_what_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trie");
+    let terms = write(&path);
+    let nodes = |strategy| CharTrie::<u64>::open(&path, strategy).unwrap().materialised_nodes();
+    let all = nodes(LoadStrategy::Eager);
+    for threads in [0, 1, 2, 7, 1_000] {
+        assert_eq!(nodes(LoadStrategy::Parallel(threads)), all, "{threads}");
+    }
+    let mut before = 0;
+    for depth in 0..4 {
+        let some = nodes(LoadStrategy::Depth(depth));
+        assert!(some > before || depth == 0 && some == 0, "{depth} {some}");
+        before = some;
+    }
+    assert_eq!(nodes(LoadStrategy::Depth(1)), 1);
+    assert_eq!(nodes(LoadStrategy::Depth(usize::MAX)), all);
+
+    let mut mapped = CharTrie::<u64>::open(&path, LoadStrategy::Mapped).unwrap();
+    for (term, rank) in terms.iter().zip(0..) {
+        assert_eq!(mapped.get(term).unwrap(), Some(rank));
+    }
+    assert_eq!(mapped.iter().count(), terms.len());
+    assert_eq!(mapped.materialised_nodes(), 0);
+    // A change materialises its way and nothing else, and what is read in place stays right around it.
+    assert_eq!(mapped.insert(&terms[7], 1_000_000).unwrap(), Some(7));
+    assert!((1..20).contains(&mapped.materialised_nodes()));
+    assert_eq!(mapped.remove(&terms[9]).unwrap(), Some(9));
+    let mut expected: Vec<(String, u64)> = terms.iter().cloned().zip(0..).collect();
+    expected[7].1 = 1_000_000;
+    expected.remove(9);
+    assert!(mapped.iter().map(Result::unwrap).eq(expected));
+    assert!(mapped.materialised_nodes() < all / 10);
+}

@@ -4,6 +4,8 @@
 
 #[path = "support/quick.rs"]
 mod quick;
+#[path = "support/strategies.rs"]
+mod strategies;
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -11,6 +13,7 @@ use std::collections::BTreeMap;
 use engine::symbol::Symbol;
 use engine::{LoadStrategy, Trie};
 use proptest::prelude::*;
+use strategies::STRATEGIES;
 
 #[derive(Clone, Debug)]
 enum Operation {
@@ -90,7 +93,7 @@ fn operation(keys: impl Strategy<Value = Vec<u8>> + Clone) -> impl Strategy<Valu
         5 => any::<usize>().prop_map(Operation::RemoveNth),
         3 => keys.clone().prop_map(Operation::Get),
         1 => keys.prop_map(Operation::Prefix),
-        1 => prop_oneof![Just(LoadStrategy::Eager), Just(LoadStrategy::Lazy)].prop_map(Operation::Reopen),
+        1 => prop::sample::select(&STRATEGIES[..]).prop_map(Operation::Reopen),
     ]
 }
 

@@ -1,11 +1,14 @@
 //! Iteration below a prefix, wherever in a node the prefix ends.
 
+#[path = "support/strategies.rs"]
+mod strategies;
 #[path = "support/terms.rs"]
 mod terms;
 
 use std::collections::BTreeSet;
 
-use engine::{CharTrie, LoadStrategy};
+use engine::CharTrie;
+use strategies::STRATEGIES;
 
 /// Compares what lies below every prefix of every term, and below prefixes that leave the terms.
 fn check(trie: &CharTrie<u64>, terms: &[String]) {
@@ -38,7 +41,7 @@ fn every_prefix_finds_its_terms() {
     }
     check(&trie, &terms);
     trie.checkpoint(&path).unwrap();
-    for strategy in [LoadStrategy::Eager, LoadStrategy::Lazy] {
+    for strategy in STRATEGIES {
         check(&CharTrie::open(&path, strategy).unwrap(), &terms);
     }
 }

@@ -80,6 +80,14 @@ impl StorageFile for FaultFile {
         self.inner.write(data)
     }
 
+    fn write_start(&mut self, data: &[u8]) -> io::Result<()> {
+        if let Err(fault) = burn(&self.fuse) {
+            self.inner.write_start(&data[..data.len() / 2])?;
+            return Err(fault);
+        }
+        self.inner.write_start(data)
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         burn(&self.fuse)?;
         self.inner.sync()

@@ -10,21 +10,26 @@ use crate::symbol::KeyKind;
 pub const MAGIC: [u8; 8] = *b"\x89TRIE\r\n\x1A";
 
 /// The newest version of the format that this build reads, and the one it writes.
-pub const NEWEST_VERSION: u16 = 1;
+pub const NEWEST_VERSION: u16 = 2;
 
 /// Bytes a header.
 pub const HEADER_LEN: usize = 64;
 
+/// Feature bit 0: nodes tell ranks.
+const FEATURE_RANKS: u16 = 1;
+
 /// `kind` of a file that holds a trie.
 pub(crate) const KIND_TRIE: u8 = 1;
 
-/// `page_shift` of version 1: pages of 4096 bytes.
+/// `page_shift` of this version: pages of 4096 bytes.
 const PAGE_SHIFT: u8 = 12;
 
 /// A decoded header. Offsets and widths are in `FORMAT.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) key_kind: KeyKind,
+    /// Nodes tell the rank of their first key.
+    pub(crate) ranks: bool,
     pub(crate) value_width: u8,
     pub(crate) file_len: u64,
     pub(crate) key_count: u64,
@@ -41,6 +46,7 @@ impl Header {
         let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
         put(0, &MAGIC);
         put(8, &NEWEST_VERSION.to_le_bytes());
+        put(10, &(if self.ranks { FEATURE_RANKS } else { 0 }).to_le_bytes());
         put(12, &[KIND_TRIE, self.key_kind.code(), self.value_width, PAGE_SHIFT]);
         put(16, &self.file_len.to_le_bytes());
         put(24, &self.key_count.to_le_bytes());
@@ -80,11 +86,12 @@ impl Header {
             offset,
             found: format!("{what} `{found}`"),
         };
-        if version == 0 {
-            return Err(unsupported(8, "format version", 0));
+        if version < NEWEST_VERSION {
+            return Err(unsupported(8, "format version", u64::from(version)));
         }
-        if u16_at(head, 10) != 0 {
-            return Err(unsupported(10, "feature bits", u64::from(u16_at(head, 10))));
+        let features = u16_at(head, 10);
+        if features & !FEATURE_RANKS != 0 {
+            return Err(unsupported(10, "feature bits", u64::from(features)));
         }
         if head[12] != KIND_TRIE {
             return Err(unsupported(12, "kind of index", u64::from(head[12])));
@@ -104,6 +111,7 @@ impl Header {
         }
         Ok(Self {
             key_kind,
+            ranks: features & FEATURE_RANKS != 0,
             value_width: head[14],
             file_len,
             key_count: u64_at(head, 24),
@@ -139,6 +147,7 @@ mod tests {
     fn header() -> Header {
         Header {
             key_kind: KeyKind::Chars,
+            ranks: true,
             value_width: 8,
             file_len: 1_000,
             key_count: 3,
@@ -169,11 +178,21 @@ mod tests {
     #[test]
     fn a_newer_version_is_named() {
         let mut bytes = header().encode();
-        bytes[8] = 2;
+        bytes[8] = 3;
         let crc = crc32(&bytes[..60]);
         bytes[60..].copy_from_slice(&crc.to_le_bytes());
         let refused = Header::decode(&bytes, 1_000, Path::new("x"));
-        assert!(matches!(refused, Err(Error::Version { found: 2, newest: 1, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Version { found: 3, newest: 2, .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn an_older_version_is_named() {
+        let mut bytes = header().encode();
+        bytes[8] = 1;
+        let crc = crc32(&bytes[..60]);
+        bytes[60..].copy_from_slice(&crc.to_le_bytes());
+        let refused = Header::decode(&bytes, 1_000, Path::new("x")).unwrap_err().to_string();
+        assert!(refused.contains("format version `1` at byte 8"), "{refused}");
     }
 
     #[test]

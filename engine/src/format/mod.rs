@@ -12,8 +12,8 @@ pub use fault::FaultStorage;
 pub use header::{HEADER_LEN, MAGIC, NEWEST_VERSION};
 pub use storage::{Disk, Storage, StorageFile};
 
-pub(crate) use checksum::{PageGrid, Pages, crc32};
+pub(crate) use checksum::{PAGE_LEN, PageGrid, Pages, crc32};
 pub(crate) use header::Header;
 pub(crate) use map::Bytes;
-pub(crate) use replace::{Target, publish};
+pub(crate) use replace::{Replacement, Target, publish};
 pub(crate) use section::{ENTRY_LEN, Section, SectionId, Table};

@@ -20,31 +20,65 @@ pub(crate) enum Target {
     New,
 }
 
-/// Makes `bytes` the durable content of `path` in one step.
+/// Makes `bytes` the durable content of `path` in one step; see [`Replacement`].
+pub(crate) fn publish(storage: &dyn Storage, path: &Path, bytes: &[u8], target: Target) -> Result<()> {
+    let mut replacement = Replacement::begin(storage, path)?;
+    for chunk in bytes.chunks(CHUNK_LEN) {
+        replacement.write(|file| file.write(chunk))?;
+    }
+    replacement.commit(target)
+}
+
+/// A new content of a path, while it is being written.
 ///
 /// The order is: write a temporary file beside it, sync its data, rename, sync the directory. When an error comes
 /// before the rename, `path` is what it was; when the last sync fails, `path` is the new file but may turn into the
-/// old one if the system crashes.
-pub(crate) fn publish(storage: &dyn Storage, path: &Path, bytes: &[u8], target: Target) -> Result<()> {
-    let temporary = temporary_beside(path)?;
-    let mut file = storage.create(&temporary).map_err(|source| Error::io("create", &temporary, source))?;
-    let published =
-        fill(file.as_mut(), bytes, &temporary).and_then(|()| rename(storage, &temporary, path, target));
-    drop(file);
-    if published.is_err() || target == Target::New {
-        // What is left behind by a failed removal is a file nobody opens.
-        let _ = storage.remove(&temporary);
-    }
-    published?;
-    let directory = directory_of(path);
-    storage.sync_directory(directory).map_err(|source| Error::io("sync the directory", directory, source))
+/// old one if the system crashes. Dropped without [`commit`](Self::commit), it leaves `path` alone.
+pub(crate) struct Replacement<'s> {
+    storage: &'s dyn Storage,
+    path: PathBuf,
+    temporary: PathBuf,
+    file: Box<dyn StorageFile>,
+    /// The temporary file has become the target.
+    renamed: bool,
 }
 
-fn fill(file: &mut dyn StorageFile, bytes: &[u8], path: &Path) -> Result<()> {
-    for chunk in bytes.chunks(CHUNK_LEN) {
-        file.write(chunk).map_err(|source| Error::io("write", path, source))?;
+impl<'s> Replacement<'s> {
+    pub(crate) fn begin(storage: &'s dyn Storage, path: &Path) -> Result<Self> {
+        let temporary = temporary_beside(path)?;
+        let file = storage.create(&temporary).map_err(|source| Error::io("create", &temporary, source))?;
+        Ok(Self { storage, path: path.to_owned(), temporary, file, renamed: false })
     }
-    file.sync().map_err(|source| Error::io("sync", path, source))
+
+    /// Writes to the temporary file.
+    pub(crate) fn write<T>(
+        &mut self,
+        write: impl FnOnce(&mut dyn StorageFile) -> io::Result<T>,
+    ) -> Result<T> {
+        write(self.file.as_mut()).map_err(|source| Error::io("write", &self.temporary, source))
+    }
+
+    /// Puts what was written in the place of `path`.
+    pub(crate) fn commit(mut self, target: Target) -> Result<()> {
+        self.file.sync().map_err(|source| Error::io("sync", &self.temporary, source))?;
+        rename(self.storage, &self.temporary, &self.path, target)?;
+        // A new name is a second one; the first one goes when this is dropped.
+        self.renamed = target == Target::Replace;
+        let (storage, directory) = (self.storage, directory_of(&self.path).to_owned());
+        drop(self);
+        storage
+            .sync_directory(&directory)
+            .map_err(|source| Error::io("sync the directory", &directory, source))
+    }
+}
+
+impl Drop for Replacement<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // What is left behind by a failed removal is a file nobody opens.
+            let _ = self.storage.remove(&self.temporary);
+        }
+    }
 }
 
 fn rename(storage: &dyn Storage, from: &Path, to: &Path, target: Target) -> Result<()> {

@@ -28,6 +28,10 @@ const FLAG_PAGED: u16 = 2;
 pub(crate) enum SectionId {
     /// Nodes of a trie.
     Trie = 1,
+    /// Lines of a point index.
+    Point = 2,
+    /// Keys and values that a point index refers to.
+    Records = 11,
     /// Checksums of the pages of all other sections.
     PageCrc = 15,
 }
@@ -84,8 +88,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Decodes and checks the table that `header` announces: checksum, order, bounds, flags, and the checksums of
-    /// the sections that are not covered by pages. Every section then lies inside `file`.
+    /// Decodes and checks the table that `header` announces: checksum, order, bounds and flags.
+    /// Every section then lies inside `file`; its bytes were not looked at.
     pub(crate) fn decode(header: &Header, file: &[u8], path: &Path) -> Result<Self> {
         let corrupt = |offset: usize, reason: String| Error::corrupt(path, offset as u64, reason);
         if header.section_count > MAX_SECTIONS {
@@ -126,11 +130,6 @@ impl Table {
                 return Err(corrupt(end, "padding after the section table is not zero".to_owned()));
             }
             free = section.span().end;
-            let bytes = &file[section.off as usize..free as usize];
-            if section.flags & FLAG_PAGED == 0 && crc32(bytes) != section.crc {
-                let reason = format!("the checksum of section `{}` does not match", section.id);
-                return Err(Error::corrupt(path, section.off, reason));
-            }
             sections.push(section);
         }
         if free != header.file_len {
@@ -139,15 +138,31 @@ impl Table {
         Ok(Self { sections })
     }
 
+    /// Verifies the sections that have a checksum of their own.
+    pub(crate) fn verify(&self, file: &[u8], path: &Path) -> Result<()> {
+        for section in self.sections.iter().filter(|section| section.flags & FLAG_PAGED == 0) {
+            let span = section.span();
+            if crc32(&file[span.start as usize..span.end as usize]) != section.crc {
+                let reason = format!("the checksum of section `{}` does not match", section.id);
+                return Err(Error::corrupt(path, section.off, reason));
+            }
+        }
+        Ok(())
+    }
+
     /// Where the first section starts.
     pub(crate) fn start(&self) -> u64 {
         self.sections.first().map_or(0, |section| section.off)
     }
 
+    /// The section of that id, if there is one.
+    pub(crate) fn get(&self, id: SectionId) -> Option<Range<u64>> {
+        self.sections.iter().find(|section| section.id == id as u16).map(Section::span)
+    }
+
     /// The section of that id, which every file of its kind must have.
     pub(crate) fn find(&self, id: SectionId, path: &Path) -> Result<Range<u64>> {
-        let section = self.sections.iter().find(|section| section.id == id as u16);
-        section.map(Section::span).ok_or_else(|| {
+        self.get(id).ok_or_else(|| {
             Error::corrupt(path, HEADER_LEN as u64, format!("section `{}` is missing", id as u16))
         })
     }
@@ -158,7 +173,8 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
     let unsupported = |offset: usize, found| {
         Err(Error::Unsupported { path: path.to_owned(), offset: offset as u64, found })
     };
-    let known = [SectionId::Trie as u16, SectionId::PageCrc as u16].contains(&section.id);
+    let known = [SectionId::Trie, SectionId::Point, SectionId::Records, SectionId::PageCrc];
+    let known = known.iter().any(|&id| id as u16 == section.id);
     if !known && section.flags & FLAG_REQUIRED != 0 {
         return unsupported(at, format!("required section `{}`", section.id));
     }
@@ -183,6 +199,7 @@ mod tests {
     fn header(file_len: u64, section_count: u32, table_crc: u32) -> Header {
         Header {
             key_kind: KeyKind::Bytes,
+            ranks: false,
             value_width: 0,
             file_len,
             key_count: 0,
@@ -202,7 +219,9 @@ mod tests {
         file.extend(table);
         file.resize(file_len as usize, 0);
         spoil(&mut file);
-        Table::decode(&header, &file, Path::new("x"))
+        let table = Table::decode(&header, &file, Path::new("x"))?;
+        table.verify(&file, Path::new("x"))?;
+        Ok(table)
     }
 
     /// A trie section and one more.

@@ -1,7 +1,7 @@
 //! Storage: the few operations that writing an image needs, so that a test can break each of them.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Where images are written. [`Disk`] is the real one, [`FaultStorage`](super::FaultStorage) its twin that fails.
@@ -28,6 +28,9 @@ pub trait Storage {
 pub trait StorageFile {
     /// Appends `data`.
     fn write(&mut self, data: &[u8]) -> io::Result<()>;
+
+    /// Writes `data` over the first bytes of the file, which were written before. What is appended stays where it is.
+    fn write_start(&mut self, data: &[u8]) -> io::Result<()>;
 
     /// Makes everything that was written durable.
     fn sync(&mut self) -> io::Result<()>;
@@ -67,6 +70,13 @@ impl Storage for Disk {
 impl StorageFile for File {
     fn write(&mut self, data: &[u8]) -> io::Result<()> {
         self.write_all(data)
+    }
+
+    fn write_start(&mut self, data: &[u8]) -> io::Result<()> {
+        self.seek(SeekFrom::Start(0))?;
+        self.write_all(data)?;
+        self.seek(SeekFrom::End(0))?;
+        Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {

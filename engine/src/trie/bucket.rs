@@ -3,9 +3,9 @@
 //! ```text
 //! 0   prefix_len u32   what all its keys have in common
 //! 4   n u8             entries, 1..=16
-//! 5   tails_len u8
+//! 6   tails_len u16
 //! 8   fingerprints     16 bytes, one an entry
-//! 24  ends             n bytes: where each tail ends in `tails`
+//! 24  ends             n times u16: where each tail ends in `tails`
 //!     values           n * width bytes
 //!     prefix           prefix_len bytes
 //!     tails            tails_len bytes, in the order of the keys
@@ -18,8 +18,8 @@ use super::fingerprint::fingerprint;
 /// Most entries of a bucket.
 pub(super) const MAX_ENTRIES: usize = 16;
 
-/// Most bytes the tails of a bucket can have together.
-pub(super) const MAX_TAILS: usize = 255;
+/// Most bytes the tails of a bucket can have together. The children of a node in an image must lie within 65,535 units.
+pub(super) const MAX_TAILS: usize = 576;
 
 const FINGERPRINTS: usize = 8;
 const ENDS: usize = 24;
@@ -34,6 +34,7 @@ pub(super) struct Entry<'a> {
 /// The parts that a bucket is made from, in the heap or in an image.
 pub(super) struct Parts<'a> {
     pub(super) fingerprints: &'a [u8],
+    /// Two bytes an entry.
     pub(super) ends: &'a [u8],
     pub(super) values: &'a [u8],
     pub(super) prefix: &'a [u8],
@@ -54,29 +55,24 @@ impl Bucket {
         Self(Blob::concat(&[&head, parts.ends, parts.values, parts.prefix, parts.tails]))
     }
 
-    /// The same when everything behind the fingerprints lies in one piece, as in an image.
-    pub(super) fn copied(prefix_len: usize, tails_len: usize, fingerprints: &[u8], rest: &[u8]) -> Self {
-        Self(Blob::concat(&[&head(prefix_len, tails_len, fingerprints), rest]))
-    }
-
     /// A bucket of sorted entries, if they fit into one.
     pub(super) fn pack(entries: &[Entry]) -> Option<Self> {
         let shared = common(entries);
         if !fits(entries.len(), entries.iter().map(|entry| entry.suffix.len()).sum(), shared) {
             return None;
         }
-        let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; MAX_ENTRIES]);
+        let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; 2 * MAX_ENTRIES]);
         let (mut tails, mut values) = (Vec::with_capacity(MAX_TAILS), Vec::with_capacity(MAX_ENTRIES * 8));
         for (index, entry) in entries.iter().enumerate() {
             let tail = &entry.suffix[shared..];
             tails.extend_from_slice(tail);
             values.extend_from_slice(entry.value);
             prints[index] = fingerprint(tail);
-            ends[index] = tails.len() as u8;
+            set_end(&mut ends, index, tails.len());
         }
         Some(Self::new(&Parts {
             fingerprints: &prints[..entries.len()],
-            ends: &ends[..entries.len()],
+            ends: &ends[..2 * entries.len()],
             values: &values,
             prefix: &entries[0].suffix[..shared],
             tails: &tails,
@@ -97,7 +93,7 @@ fn head(prefix_len: usize, tails_len: usize, fingerprints: &[u8]) -> [u8; ENDS] 
     let mut head = [0; ENDS];
     head[..4].copy_from_slice(&(prefix_len as u32).to_le_bytes());
     head[4] = fingerprints.len() as u8;
-    head[5] = tails_len as u8;
+    head[6..8].copy_from_slice(&(tails_len as u16).to_le_bytes());
     head[FINGERPRINTS..FINGERPRINTS + fingerprints.len()].copy_from_slice(fingerprints);
     head
 }
@@ -133,8 +129,20 @@ impl<'a> BucketRef<'a> {
     }
 
     #[inline]
+    fn tails_len(self) -> usize {
+        usize::from(u16::from_le_bytes([self.0[6], self.0[7]]))
+    }
+
+    /// Where the tail of entry `index` ends.
+    #[inline]
+    fn end(self, index: usize) -> usize {
+        let at = ENDS + 2 * index;
+        usize::from(u16::from_le_bytes([self.0[at], self.0[at + 1]]))
+    }
+
+    #[inline]
     fn prefix_at(self, width: usize) -> usize {
-        ENDS + self.len() * (1 + width)
+        ENDS + self.len() * (2 + width)
     }
 
     #[inline]
@@ -147,15 +155,15 @@ impl<'a> BucketRef<'a> {
     /// The tail of entry `index`: its key after the prefix.
     #[inline]
     pub(super) fn tail(self, index: usize) -> &'a [u8] {
-        let tails = &self.0[self.0.len() - usize::from(self.0[5])..];
-        let start = if index == 0 { 0 } else { usize::from(self.0[ENDS + index - 1]) };
-        &tails[start..usize::from(self.0[ENDS + index])]
+        let tails = &self.0[self.0.len() - self.tails_len()..];
+        let start = if index == 0 { 0 } else { self.end(index - 1) };
+        &tails[start..self.end(index)]
     }
 
     /// Where the value of entry `index` is.
     #[inline]
     fn value_at(self, index: usize, width: usize) -> usize {
-        ENDS + self.len() + index * width
+        ENDS + 2 * self.len() + index * width
     }
 
     #[inline]
@@ -186,10 +194,10 @@ impl<'a> BucketRef<'a> {
         let n = self.len();
         Parts {
             fingerprints: &self.0[FINGERPRINTS..FINGERPRINTS + n],
-            ends: &self.0[ENDS..ENDS + n],
-            values: &self.0[ENDS + n..ENDS + n + n * width],
+            ends: &self.0[ENDS..ENDS + 2 * n],
+            values: &self.0[ENDS + 2 * n..ENDS + 2 * n + n * width],
             prefix: self.prefix(width),
-            tails: &self.0[self.0.len() - usize::from(self.0[5])..],
+            tails: &self.0[self.0.len() - self.tails_len()..],
         }
     }
 
@@ -201,14 +209,21 @@ impl<'a> BucketRef<'a> {
             return None;
         }
         let index = (0..n).position(|index| self.tail(index) > tail).unwrap_or(n);
-        let start = if index == 0 { 0 } else { usize::from(old.ends[index - 1]) };
-        let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; MAX_ENTRIES]);
+        let start = if index == 0 { 0 } else { self.end(index - 1) };
+        let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; 2 * MAX_ENTRIES]);
         splice(&mut prints[..=n], old.fingerprints, index, fingerprint(tail));
-        splice(&mut ends[..=n], old.ends, index, start as u8);
-        ends[index..=n].iter_mut().for_each(|end| *end += tail.len() as u8);
+        for entry in 0..=n {
+            let end = match entry {
+                _ if entry < index => self.end(entry),
+                _ if entry == index => start + tail.len(),
+                _ => self.end(entry - 1) + tail.len(),
+            };
+            set_end(&mut ends, entry, end);
+        }
         let (values, tails) = (old.values.split_at(index * width), old.tails.split_at(start));
         let head = head(old.prefix.len(), old.tails.len() + tail.len(), &prints[..=n]);
-        let parts = [&head, &ends[..=n], values.0, value, values.1, old.prefix, tails.0, tail, tails.1];
+        let parts =
+            [&head, &ends[..2 * (n + 1)], values.0, value, values.1, old.prefix, tails.0, tail, tails.1];
         Some(Bucket(Blob::concat(&parts)))
     }
 }
@@ -217,6 +232,11 @@ impl<'a> BucketRef<'a> {
 pub(super) fn set_value(bucket: &mut [u8], index: usize, value: &[u8]) {
     let at = BucketRef(bucket).value_at(index, value.len());
     bucket[at..at + value.len()].copy_from_slice(value);
+}
+
+/// Sets where the tail of entry `index` ends.
+pub(super) fn set_end(ends: &mut [u8], index: usize, end: usize) {
+    ends[2 * index..2 * index + 2].copy_from_slice(&(end as u16).to_le_bytes());
 }
 
 /// Writes `old` with `new` put in at `at`.

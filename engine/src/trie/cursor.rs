@@ -1,6 +1,7 @@
 //! Walks a tree in the order of its keys.
 
 use super::bucket::BucketRef;
+use super::image::Walker;
 use super::slot::{NodeRef, Slot};
 use super::tree::{Tree, fan_of, head_of};
 use crate::error::{Error, Result};
@@ -33,6 +34,15 @@ enum Frame<'t> {
         next: usize,
         end: usize,
     },
+    /// What is read in place.
+    Mapped {
+        walk: Walker<'t>,
+        /// Bytes of the key above it.
+        depth: usize,
+        /// Its keys start with these bytes.
+        within: Vec<u8>,
+        started: bool,
+    },
 }
 
 impl<'t> Cursor<'t> {
@@ -45,7 +55,11 @@ impl<'t> Cursor<'t> {
     pub(super) fn below(tree: &'t Tree, prefix: &[u8]) -> Result<Self> {
         let mut cursor = Self { tree, key: Vec::new(), pending: None, frames: Vec::new() };
         let (mut slot, mut rest) = (&tree.root, prefix);
-        while let Some(node) = tree.resolve(slot)? {
+        loop {
+            if cursor.enter_in_place(slot, rest) {
+                break;
+            }
+            let Some(node) = tree.resolve(slot)? else { break };
             if let NodeRef::Bucket(bucket) = node {
                 cursor.enter_bucket_below(bucket, rest);
                 break;
@@ -77,7 +91,18 @@ impl<'t> Cursor<'t> {
         self.frames.push(Frame::Bucket { bucket, depth: self.key.len(), next, end });
     }
 
+    /// Enters a node that is read in place, for the entries that start with `rest`.
+    fn enter_in_place(&mut self, slot: &Slot, rest: &[u8]) -> bool {
+        let Some((image, unit)) = self.tree.in_place(slot) else { return false };
+        let (walk, depth, within) = (image.walk(Some(unit)), self.key.len(), rest.to_vec());
+        self.frames.push(Frame::Mapped { walk, depth, within, started: false });
+        true
+    }
+
     fn enter(&mut self, slot: &'t Slot) -> Result<()> {
+        if self.enter_in_place(slot, b"") {
+            return Ok(());
+        }
         match self.tree.resolve(slot)? {
             None => {}
             Some(NodeRef::Bucket(bucket)) => self.enter_bucket_below(bucket, b""),
@@ -126,6 +151,22 @@ impl<'t> Cursor<'t> {
                     }
                 }
                 Some(Frame::Bucket { .. }) => {}
+                Some(Frame::Mapped { walk, depth, within, started }) => {
+                    let found =
+                        if std::mem::replace(started, true) { walk.next() } else { walk.seek(within) };
+                    match found {
+                        Ok(Some(hit)) if walk.key().starts_with(within) => {
+                            self.key.truncate(*depth);
+                            self.key.extend_from_slice(walk.key());
+                            return Ok(Some(hit.slot));
+                        }
+                        Ok(_) => {}
+                        Err(damage) => {
+                            self.frames.clear();
+                            return Err(self.tree.damaged(damage));
+                        }
+                    }
+                }
             }
             self.frames.pop();
         }

@@ -15,11 +15,16 @@ mod fingerprint;
 mod image;
 mod inner;
 mod iter;
+mod load;
+mod mapped;
 mod options;
+mod range;
 mod slot;
 mod split;
+mod stored;
 mod tree;
 mod value;
+mod writer;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,15 +32,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use iter::Iter;
+pub use mapped::{ByteImage, CharImage, Image, ImageCursor};
 pub use options::{Backing, LoadStrategy, OpenOptions, Verify};
+pub use range::Range;
+pub use stored::{Rank, Stored};
 pub use value::Value;
+pub use writer::{ImageWriter, Profile};
 
 use crate::error::{Error, Result};
 use crate::format::{self, Disk, Storage, Target};
 use crate::symbol::Symbol;
 use cursor::Cursor;
-use image::{Entries, Image};
-use tree::{Tree, fan_of};
+use image::{FileBuilder, Finished, ImageFile, Recipe};
+use tree::Tree;
 
 /// The longest key there can be, in bytes.
 pub const MAX_KEY_LEN: usize = u32::MAX as usize;
@@ -102,53 +111,29 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     /// [`Error::Io`], [`Error::NotAFile`], [`Error::Foreign`], [`Error::Version`], [`Error::Unsupported`],
     /// [`Error::KeyKind`], [`Error::ValueWidth`] or [`Error::Corrupt`], as their names say. Damage of the header,
     /// of the section table and of the page checksums is always found here; damage of a page is found here with
-    /// [`LoadStrategy::Eager`] or [`Verify::Full`], and else by the first access to it.
+    /// [`LoadStrategy::Eager`], [`LoadStrategy::Parallel`] or [`Verify::Full`], and else by the first access to it,
+    /// except with [`LoadStrategy::Mapped`].
     pub fn open(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let OpenOptions { strategy, verify, backing } = options.into();
-        let eager = strategy == LoadStrategy::Eager;
+        let all = matches!(strategy, LoadStrategy::Eager | LoadStrategy::Parallel(_));
         // All pages will be needed, and in one go they are verified fastest.
-        let verify = if eager { Verify::Full } else { verify };
-        let image = Image::open(path.as_ref(), K::KIND, V::WIDTH, backing, verify)?;
+        let verify = if all && verify == Verify::Header { Verify::Full } else { verify };
+        let mapped = strategy == LoadStrategy::Mapped;
+        let image = ImageFile::open(path.as_ref(), K::KIND, V::WIDTH, false, backing, verify, !mapped)?;
         let (len, seq) = (image.header().key_count, image.header().created_seq);
-        let root = image.root();
-        let mut trie = Self::of(
-            Tree { root, image: Some(image), origin: path.as_ref().to_owned(), width: Self::WIDTH, len },
-            0,
-            seq,
-        );
-        if eager {
-            trie.materialise_all()?;
-        }
-        Ok(trie)
-    }
-
-    /// Materialises every node, checks that they are as many as the header says, and lets go of the image.
-    fn materialise_all(&mut self) -> Result<()> {
-        let mut keys = 0;
-        let mut pending = vec![&self.tree.root];
-        while let Some(slot) = pending.pop() {
-            let Some(node) = self.tree.resolve(slot)? else { continue };
-            match node {
-                slot::NodeRef::Bucket(bucket) => keys += bucket.len() as u64,
-                inner => {
-                    keys += u64::from(tree::head_of(inner).is_some_and(|head| head.value.is_some()));
-                    let (mut from, first) = (0, pending.len());
-                    while let Some((edge, child)) = fan_of(inner).and_then(|fan| fan.next(from)) {
-                        pending.push(child);
-                        from = usize::from(edge) + 1;
-                    }
-                    // In the order of the keys, so that neighbours come to lie side by side in memory.
-                    pending[first..].reverse();
-                }
+        let root = image.root().map_or_else(slot::Slot::empty, slot::Slot::image);
+        let origin = path.as_ref().to_owned();
+        let mut tree = Tree { root, image: Some(image), mapped, origin, width: Self::WIDTH, len };
+        let materialised = match strategy {
+            LoadStrategy::Eager => load::everything(&mut tree, 1)?,
+            LoadStrategy::Parallel(threads) => load::everything(&mut tree, threads)?,
+            LoadStrategy::Depth(depth) => {
+                load::to_depth(&tree, depth)?;
+                0
             }
-        }
-        let Some(image) = self.tree.image.take() else { return Ok(()) };
-        self.materialised = image.materialised();
-        if keys != self.tree.len || self.materialised != u64::from(image.header().node_count) {
-            let reason = format!("the header promises {} keys and the nodes hold {keys}", self.tree.len);
-            return Err(Error::corrupt(image.path(), 24, reason));
-        }
-        Ok(())
+            LoadStrategy::Lazy | LoadStrategy::Mapped => 0,
+        };
+        Ok(Self::of(tree, materialised, seq))
     }
 
     /// The value of `key`.
@@ -219,9 +204,10 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     }
 
     /// How many nodes were materialised from the image this trie was opened from: none for a trie made in memory,
-    /// all after eager opening, those that were accessed so far after lazy opening.
+    /// all after eager opening, those that were accessed so far after lazy opening; when the image is read in place,
+    /// those that a change went through.
     pub fn materialised_nodes(&self) -> u64 {
-        self.tree.image.as_ref().map_or(self.materialised, Image::materialised)
+        self.tree.image.as_ref().map_or(self.materialised, ImageFile::materialised)
     }
 
     /// Writes everything to an image at `path`, replacing what is there in one step.
@@ -248,14 +234,25 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     }
 
     fn publish(&self, storage: &dyn Storage, path: &Path, target: Target) -> Result<()> {
-        let mut entries = Entries::new(Self::WIDTH);
+        // Counted at once, so that two checkpoints never share a number.
+        let created_seq = self.seq.fetch_add(1, Ordering::Relaxed) + 1;
+        let recipe = Recipe {
+            key_kind: K::KIND,
+            value_width: V::WIDTH,
+            ranks: false,
+            front_coded: false,
+            point: false,
+            created_seq,
+        };
+        let (mut builder, mut out) = FileBuilder::new(recipe, None);
         let mut cursor = Cursor::new(&self.tree);
         while let Some(value) = cursor.advance()? {
-            entries.push(cursor.key(), value);
+            builder.push(cursor.key(), value, &mut out)?;
         }
-        let seq = self.seq.fetch_add(1, Ordering::Relaxed) + 1;
-        let file = entries.encode(K::KIND, V::WIDTH, seq)?;
-        format::publish(storage, path, &file, target)
+        match builder.finish(out)? {
+            Finished::Memory(file) => format::publish(storage, path, &file, target),
+            Finished::Storage(file) => file.commit(target),
+        }
     }
 }
 
@@ -266,7 +263,7 @@ impl<K: Symbol, V: Value> fmt::Debug for Trie<K, V> {
             .field("keys", &K::KIND)
             .field("value_width", &V::WIDTH)
             .field("len", &self.len())
-            .field("image", &self.tree.image.as_ref().map(Image::path))
+            .field("image", &self.tree.image.as_ref().map(ImageFile::path))
             .field("materialised_nodes", &self.materialised_nodes())
             .finish()
     }

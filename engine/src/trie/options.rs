@@ -10,6 +10,15 @@ pub enum LoadStrategy {
     /// Materialises a node when it is first accessed. Takes nearly no time; an access can find damage.
     #[default]
     Lazy,
+    /// Materialises the nodes that have fewer than so many nodes above them, the others when they are accessed.
+    /// `Depth(0)` is lazy.
+    Depth(usize),
+    /// Materialises every node, by so many threads; 0 takes as many as there are processors.
+    Parallel(usize),
+    /// Materialises nothing: accesses read the nodes where they are in the file. A change materialises the nodes on its
+    /// way. Takes the least time and memory of all. With [`Verify::Header`] pages are not verified at all: whatever
+    /// they hold, accesses are safe, but on a damaged page answers may be wrong.
+    Mapped,
 }
 
 /// What opening verifies before it returns.
@@ -17,11 +26,15 @@ pub enum LoadStrategy {
 #[non_exhaustive]
 pub enum Verify {
     /// The header, the section table and the table of page checksums. Every page is still verified before a node on
-    /// it is materialised, so with [`LoadStrategy::Lazy`] damage is found by the access that needs the page.
+    /// it is materialised, so with [`LoadStrategy::Lazy`] damage is found by the access that needs the page. Only what is
+    /// read in place ([`LoadStrategy::Mapped`], [`Image`](super::Image)) is not verified.
     #[default]
     Header,
     /// The checksum of every page as well: about a millisecond for 16 MiB. Damage is found by opening.
     Full,
+    /// The structure as well: every key is visited, compared with the one before, and looked up. Forgeries are found
+    /// by opening.
+    Structural,
 }
 
 /// Where the bytes of an image come from while a lazily opened trie needs them.
@@ -69,6 +82,12 @@ impl OpenOptions {
     pub fn backing(mut self, backing: Backing) -> Self {
         self.backing = backing;
         self
+    }
+}
+
+impl From<Verify> for OpenOptions {
+    fn from(verify: Verify) -> Self {
+        Self::new().verify(verify)
     }
 }
 

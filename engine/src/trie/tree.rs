@@ -4,17 +4,19 @@ use std::path::PathBuf;
 
 use super::bucket::{Entry, set_value};
 use super::fan::Fan;
-use super::image::Image;
+use super::image::{Damage, ImageFile};
 use super::inner::{Head, Inner, add_child, padded, shrink};
 use super::slot::{Node, NodeMut, NodeRef, Slot, State};
 use super::split::subtree;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A trie over bytes with values of `width` bytes.
 pub(super) struct Tree {
     pub(super) root: Slot,
     /// Where nodes that are not materialised yet come from.
-    pub(super) image: Option<Image>,
+    pub(super) image: Option<ImageFile>,
+    /// Accesses read what is not materialised where it is.
+    pub(super) mapped: bool,
     /// The file it was opened from; empty for a trie made in memory.
     pub(super) origin: PathBuf,
     pub(super) width: usize,
@@ -26,7 +28,7 @@ pub(super) struct Tree {
 /// Only the image makes such slots, so there is one.
 #[cold]
 #[inline(never)]
-fn materialise<'a>(image: Option<&Image>, slot: &'a Slot, unit: u32) -> Result<Option<NodeRef<'a>>> {
+fn materialise<'a>(image: Option<&ImageFile>, slot: &'a Slot, unit: u32) -> Result<Option<NodeRef<'a>>> {
     let image = image.expect("only an image has nodes to materialise");
     let (node, len) = image.node(unit)?;
     image.account(len)?;
@@ -42,7 +44,7 @@ fn materialise<'a>(image: Option<&Image>, slot: &'a Slot, unit: u32) -> Result<O
 
 /// The node in a slot, materialised if need be.
 #[inline]
-pub(super) fn resolve<'a>(image: Option<&Image>, slot: &'a Slot) -> Result<Option<NodeRef<'a>>> {
+pub(super) fn resolve<'a>(image: Option<&ImageFile>, slot: &'a Slot) -> Result<Option<NodeRef<'a>>> {
     match slot.load() {
         State::Node(node) => Ok(Some(node)),
         State::Empty => Ok(None),
@@ -66,7 +68,7 @@ fn step<'a, 'k, F: Fan>(inner: &'a Inner<F>, key: &'k [u8]) -> Step<'a, 'k> {
 
 impl Tree {
     pub(super) fn new(width: usize) -> Self {
-        Self { root: Slot::empty(), image: None, origin: PathBuf::new(), width, len: 0 }
+        Self { root: Slot::empty(), image: None, mapped: false, origin: PathBuf::new(), width, len: 0 }
     }
 
     #[inline]
@@ -74,10 +76,33 @@ impl Tree {
         resolve(self.image.as_ref(), slot)
     }
 
+    /// The image, and the unit of a node in it that is to be read in place.
+    #[inline]
+    pub(super) fn in_place(&self, slot: &Slot) -> Option<(&ImageFile, u32)> {
+        match (slot.load(), &self.image) {
+            (State::Image(unit), Some(image)) if self.mapped => Some((image, unit)),
+            _ => None,
+        }
+    }
+
+    /// The error for damage of the image.
+    pub(super) fn damaged(&self, damage: Damage) -> Error {
+        match &self.image {
+            Some(image) => image.damaged(damage),
+            None => Error::corrupt(&self.origin, damage.at, damage.reason),
+        }
+    }
+
     /// The value of a key.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let (mut slot, mut key) = (&self.root, key);
         loop {
+            if self.mapped
+                && let Some((image, unit)) = self.in_place(slot)
+            {
+                let found = image.nodes().find(ImageFile::byte_of(unit), key);
+                return found.map(|hit| hit.map(|hit| hit.slot)).map_err(|damage| image.damaged(damage));
+            }
             let Some(node) = self.resolve(slot)? else { return Ok(None) };
             let taken = match node {
                 NodeRef::Inner4(inner) => step(inner, key),
@@ -286,7 +311,12 @@ fn lengthen(slot: &mut Slot, above: &[u8], width: usize) {
     *slot = Slot::node(Node::Bucket(longer));
 }
 
-fn insert_below(image: Option<&Image>, root: &mut Slot, key: &[u8], value: &[u8]) -> Result<Option<[u8; 8]>> {
+fn insert_below(
+    image: Option<&ImageFile>,
+    root: &mut Slot,
+    key: &[u8],
+    value: &[u8],
+) -> Result<Option<[u8; 8]>> {
     let (mut slot, mut rest) = (root, key);
     loop {
         resolve(image, slot)?;

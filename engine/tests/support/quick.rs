@@ -38,6 +38,10 @@ impl StorageFile for QuickFile {
         self.0.write(data)
     }
 
+    fn write_start(&mut self, data: &[u8]) -> io::Result<()> {
+        self.0.write_start(data)
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }

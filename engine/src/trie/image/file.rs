@@ -1,66 +1,132 @@
-//! A whole file: header, table, nodes, page checksums.
+//! A whole file: header, table, nodes, point index, page checksums.
 
 use std::path::Path;
 
-use super::layout::{NO_ROOT, UNIT};
-use super::read::{Image, Used};
-use super::write::{Entries, write_nodes};
+use super::build::Builder;
+use super::layout::{GUARD, MAX_SECTION, NO_ROOT, Shape, VARIABLE};
+use super::output::{Finished, Output};
+use super::point::{Point, PointBuilder};
+use super::read::{ImageFile, Used};
 use crate::error::{Error, Result};
 use crate::format::{
-    Bytes, ENTRY_LEN, HEADER_LEN, Header, PageGrid, Pages, Section, SectionId, Table, crc32,
+    Bytes, ENTRY_LEN, HEADER_LEN, Header, PageGrid, Pages, Replacement, Section, SectionId, Table, crc32,
 };
 use crate::symbol::KeyKind;
 use crate::trie::options::{Backing, Verify};
-use crate::trie::slot::Slot;
 
-/// Header and a table of two sections; a multiple of 64, so the nodes follow at once.
-const NODES_AT: usize = HEADER_LEN + 2 * ENTRY_LEN;
+/// What a file is to be like.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::trie) struct Recipe {
+    pub(in crate::trie) key_kind: KeyKind,
+    pub(in crate::trie) value_width: u8,
+    pub(in crate::trie) ranks: bool,
+    pub(in crate::trie) front_coded: bool,
+    pub(in crate::trie) point: bool,
+    pub(in crate::trie) created_seq: u64,
+}
 
-impl Entries {
-    /// The bytes of a file that holds the entries. The same entries and numbers give the same bytes.
-    pub(in crate::trie) fn encode(
-        &self,
-        key_kind: KeyKind,
-        value_width: u8,
-        created_seq: u64,
-    ) -> Result<Vec<u8>> {
-        let mut file = vec![0; NODES_AT];
-        let nodes = write_nodes(self, &mut file, NODES_AT)?;
-        let nodes_end = file.len() as u64;
-        file.resize(file.len().next_multiple_of(64), 0);
-        let pages_at = file.len() as u64;
-        let checksums = PageGrid::new(NODES_AT as u64..pages_at).encode(&file);
-        let table = [
-            Section::paged(SectionId::Trie, NODES_AT as u64..nodes_end).encode(),
-            Section::whole(SectionId::PageCrc, pages_at, &checksums).encode(),
-        ]
-        .concat();
-        file.extend_from_slice(&checksums);
-        let header = Header {
-            key_kind,
-            value_width,
-            file_len: file.len() as u64,
-            key_count: self.len() as u64,
-            created_seq,
-            node_count: nodes.count,
-            root: nodes.root,
-            section_count: 2,
-            table_crc: crc32(&table),
-        };
-        file[..HEADER_LEN].copy_from_slice(&header.encode());
-        file[HEADER_LEN..NODES_AT].copy_from_slice(&table);
-        Ok(file)
+impl Recipe {
+    /// Bytes of header and table, and where the nodes start.
+    fn head_len(&self) -> usize {
+        let sections = if self.point { 4 } else { 2 };
+        (HEADER_LEN + sections * ENTRY_LEN).next_multiple_of(64)
     }
 }
 
-impl Image {
+/// A file that is being built from keys in order.
+pub(in crate::trie) struct FileBuilder {
+    recipe: Recipe,
+    shape: Shape,
+    builder: Builder,
+    point: Option<PointBuilder>,
+}
+
+/// The pieces of a finished file before its checksums.
+type Spans = Vec<(SectionId, std::ops::Range<u64>)>;
+
+impl FileBuilder {
+    /// A builder, and the output that every further call needs.
+    pub(in crate::trie) fn new(recipe: Recipe, file: Option<Replacement<'_>>) -> (Self, Output<'_>) {
+        let out = Output::new(file, recipe.head_len());
+        let shape =
+            Shape::of(recipe.value_width, recipe.ranks).expect("the types of values have known widths");
+        let builder = Builder::new(shape, recipe.front_coded, &out);
+        (Self { recipe, shape, builder, point: recipe.point.then(PointBuilder::default) }, out)
+    }
+
+    pub(in crate::trie) fn last(&self) -> Option<&[u8]> {
+        self.builder.last()
+    }
+
+    /// Adds an entry whose key is above all before. `value` has the width of the file, or is of variable length.
+    pub(in crate::trie) fn push(&mut self, key: &[u8], value: &[u8], out: &mut Output<'_>) -> Result<()> {
+        let reference;
+        let slot = if self.recipe.value_width == VARIABLE {
+            reference = self.builder.variable(value, out)?;
+            &reference[..]
+        } else {
+            value
+        };
+        if let Some(point) = &mut self.point {
+            let rank = self.shape.ranks.then_some(self.builder.len() as u32);
+            if !point.push(key, slot, rank) {
+                return Err(Error::ImageTooLarge { limit: MAX_SECTION });
+            }
+        }
+        Ok(self.builder.push(key, slot, out)?)
+    }
+
+    /// Completes the file. The same entries and recipe give the same bytes.
+    pub(in crate::trie) fn finish<'s>(self, mut out: Output<'s>) -> Result<Finished<'s>> {
+        let (recipe, key_count) = (self.recipe, self.builder.len());
+        let nodes_at = recipe.head_len() as u64;
+        let built = self.builder.finish(&mut out)?;
+        out.push(&[0; GUARD])?;
+        let mut spans: Spans = vec![(SectionId::Trie, nodes_at..out.len())];
+        if let Some(point) = self.point {
+            let (table, records) = point.finish();
+            for (id, bytes) in [(SectionId::Point, table), (SectionId::Records, records)] {
+                out.pad_to(64);
+                let start = out.len();
+                out.push(&bytes)?;
+                spans.push((id, start..out.len()));
+            }
+        }
+        out.pad_to(64);
+        let pages_at = out.len();
+        let sums = out.sums();
+        let mut table: Vec<u8> =
+            spans.into_iter().flat_map(|(id, span)| Section::paged(id, span).encode()).collect();
+        table.extend(Section::whole(SectionId::PageCrc, pages_at, &sums).encode());
+        let header = Header {
+            key_kind: recipe.key_kind,
+            ranks: recipe.ranks,
+            value_width: recipe.value_width,
+            file_len: pages_at + sums.len() as u64,
+            key_count,
+            created_seq: recipe.created_seq,
+            node_count: built.nodes,
+            root: built.root,
+            section_count: (table.len() / ENTRY_LEN) as u32,
+            table_crc: crc32(&table),
+        };
+        out.push(&sums)?;
+        out.finish(&[&header.encode()[..], &table].concat())
+    }
+}
+
+impl ImageFile {
     /// Opens a file for reading in place. Never creates or changes one.
+    ///
+    /// If `pages` is false, the page checksums are left alone unless `verify` asks for them.
     pub(in crate::trie) fn open(
         path: &Path,
         key_kind: KeyKind,
         value_width: u8,
+        ranks: bool,
         backing: Backing,
         verify: Verify,
+        pages: bool,
     ) -> Result<Self> {
         let (header, bytes) = match backing {
             Backing::Map => Bytes::map(path)?,
@@ -73,6 +139,15 @@ impl Image {
             let (found, wanted) = (header.value_width, value_width);
             return Err(Error::ValueWidth { path: path.to_owned(), found, wanted });
         }
+        let unsupported = |offset, found: &str| {
+            Err(Error::Unsupported { path: path.to_owned(), offset, found: found.to_owned() })
+        };
+        if ranks && !header.ranks {
+            return unsupported(10, "an image without ranks, which were asked for,");
+        }
+        let Some(shape) = Shape::of(value_width, header.ranks) else {
+            return unsupported(14, "a width of values that is not known");
+        };
         let table = Table::decode(&header, &bytes, path)?;
         let nodes = table.find(SectionId::Trie, path)?;
         let checksums = table.find(SectionId::PageCrc, path)?;
@@ -80,28 +155,98 @@ impl Image {
         if checksums.end != header.file_len || checksums.end - checksums.start != 4 * grid.len() {
             return Err(Error::corrupt(path, checksums.start, "page checksums do not match the sections"));
         }
-        let pages = Pages::new(grid, checksums.start as usize);
-        let image = Self { path: path.to_owned(), bytes, header, pages, nodes, used: Used::default() };
-        if verify == Verify::Full {
-            image.verify_all()?;
+        let pages = if pages || verify != Verify::Header {
+            table.verify(&bytes, path)?;
+            Some(Pages::new(grid, checksums.start as usize))
+        } else {
+            None
+        };
+        let point = match (table.get(SectionId::Point), table.get(SectionId::Records)) {
+            (Some(lines), Some(records)) if !lines.is_empty() => Some([lines, records].map(span_of)),
+            (None, None) => None,
+            _ => return Err(Error::corrupt(path, 64, "a point index without its records, or the reverse")),
+        };
+        let (path, nodes, used) = (path.to_owned(), span_of(nodes), Used::default());
+        let image = Self { path, bytes, header, pages, nodes, shape, point, used };
+        if verify != Verify::Header {
+            image.verify_pages()?;
         }
-        let (root, units) = (image.header.root, (image.nodes.end - image.nodes.start).div_ceil(UNIT));
-        if (root == NO_ROOT) != (image.header.key_count == 0) || (root != NO_ROOT && u64::from(root) >= units)
-        {
+        let (root, len) = (image.header.root, image.nodes.len());
+        let inside = root != NO_ROOT && Self::byte_of(root) < len;
+        if (root == NO_ROOT) != (image.header.key_count == 0) || (root != NO_ROOT && !inside) {
             return Err(image.corrupt(44, "the root is not in the section of nodes"));
+        }
+        // A key takes at least one byte.
+        if image.header.key_count > len as u64 {
+            return Err(image.corrupt(24, "more keys than the nodes have bytes"));
+        }
+        if verify == Verify::Structural {
+            image.verify_structure()?;
         }
         Ok(image)
     }
 
     /// Verifies the checksum of every page.
-    pub(in crate::trie) fn verify_all(&self) -> Result<()> {
-        self.pages
+    fn verify_pages(&self) -> Result<()> {
+        let Some(pages) = &self.pages else { return Ok(()) };
+        pages
             .verify_all(&self.bytes)
             .map_err(|page| self.corrupt(page.start, "the checksum of the page does not match"))
     }
 
-    /// A slot that names the root.
-    pub(in crate::trie) fn root(&self) -> Slot {
-        if self.header.root == NO_ROOT { Slot::empty() } else { Slot::image(self.header.root) }
+    /// Walks everything: the keys are in order, are as many as the header says, and are found.
+    fn verify_structure(&self) -> Result<()> {
+        let mut walk = self.walk(self.root());
+        let (mut count, mut before) = (0_u64, Vec::new());
+        let mut entry = walk.first().map_err(|damage| self.damaged(damage))?;
+        while let Some(hit) = entry {
+            let key = walk.key();
+            let fault = if count > 0 && key <= before.as_slice() {
+                Some("keys are not in order")
+            } else if self.header.key_kind == KeyKind::Chars && std::str::from_utf8(key).is_err() {
+                Some("keys are chars, and one is not UTF-8")
+            } else if self.header.ranks && hit.rank != count {
+                Some("a rank is not the number of keys before")
+            } else if self.find(key).map_err(|damage| self.damaged(damage))? != Some(hit) {
+                Some("a key is not found where it is")
+            } else if self.find_ordered(key).map_err(|damage| self.damaged(damage))? != Some(hit) {
+                Some("a key is not found in the nodes")
+            } else {
+                None
+            };
+            if let Some(fault) = fault {
+                return Err(self.corrupt(self.nodes.start as u64, fault));
+            }
+            if self.header.value_width == VARIABLE {
+                self.nodes().variable(hit.slot).map_err(|damage| self.damaged(damage))?;
+            }
+            before.clear();
+            before.extend_from_slice(key);
+            count += 1;
+            entry = walk.next().map_err(|damage| self.damaged(damage))?;
+        }
+        let (entered, _) = walk.entered();
+        if count != self.header.key_count || entered != u64::from(self.header.node_count) {
+            let (keys, nodes) = (self.header.key_count, self.header.node_count);
+            let reason =
+                format!("the header promises {keys} keys in {nodes} nodes, found {count} in {entered}");
+            return Err(self.corrupt(24, reason));
+        }
+        Ok(())
     }
+
+    /// The point index, if there is one.
+    #[inline]
+    pub(in crate::trie) fn point(&self) -> Option<Point<'_>> {
+        let [table, records] = self.point.as_ref()?;
+        Some(Point {
+            table: &self.bytes[table.clone()],
+            records: &self.bytes[records.clone()],
+            shape: self.shape,
+        })
+    }
+}
+
+fn span_of(section: std::ops::Range<u64>) -> std::ops::Range<usize> {
+    section.start as usize..section.end as usize
 }

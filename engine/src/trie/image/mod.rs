@@ -1,9 +1,19 @@
 //! Images of tries: the bytes of a file, and the nodes in them.
 
+mod build;
 mod file;
+mod find;
 mod layout;
+mod nodes;
+mod output;
+mod point;
 mod read;
-mod write;
+mod simd;
+mod walk;
 
-pub(super) use read::Image;
-pub(super) use write::Entries;
+pub(super) use file::{FileBuilder, Recipe};
+pub(super) use layout::VARIABLE;
+pub(super) use nodes::{Damage, Hit};
+pub(super) use output::{Finished, Output};
+pub(super) use read::ImageFile;
+pub(super) use walk::Walker;

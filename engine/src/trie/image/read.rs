@@ -1,31 +1,35 @@
-//! Reads nodes of an image in place and makes heap nodes of them.
+//! An opened image, and how heap nodes are made of its nodes.
 //!
-//! Nothing in a file is believed: checksums guard against accidents, and a file with good checksums may still have
-//! been made by others. Whatever the bytes are, reading them ends in a node or in an error. What keeps it finite:
-//! a child lies before its parent, and all nodes together are not larger than their section.
+//! Checksums guard against accidents, and a file with good checksums may still have been made by others. Whatever the
+//! bytes are, materialising ends in a node or in an error. What keeps it finite: a child lies before its parent, and all
+//! nodes together are not larger than their section.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::bucket::{Bucket, MAX_ENTRIES, Parts};
+use super::super::bucket::{Bucket, MAX_ENTRIES, Parts, set_end};
+use super::super::fingerprint::fingerprint;
 use super::super::inner::Head;
 use super::super::slot::{Node, Slot};
-use super::layout::{
-    BUCKET_HEAD, FLAG_LONG_PREFIX, FLAG_VALUE, INNER_HEAD, KIND_BUCKET, KIND_INNER, KIND_MASK,
-    LONG_PREFIX_LEN, UNIT,
-};
+use super::layout::{NO_ROOT, Shape, UNIT};
+use super::nodes::{BucketView, Damage, Hit, InnerView, Nodes, View};
+use super::walk::Walker;
 use crate::error::{Error, Result};
 use crate::format::{Bytes, Header, Pages};
 
 /// An opened image.
-pub(in crate::trie) struct Image {
+pub(in crate::trie) struct ImageFile {
     pub(super) path: PathBuf,
     pub(super) bytes: Bytes,
     pub(super) header: Header,
-    pub(super) pages: Pages,
+    /// The checksums of the pages, unless it was opened without them.
+    pub(super) pages: Option<Pages>,
     /// Where the nodes are in the file.
-    pub(super) nodes: Range<u64>,
+    pub(super) nodes: Range<usize>,
+    pub(super) shape: Shape,
+    /// Where the lines and the records of the point index are.
+    pub(super) point: Option<[Range<usize>; 2]>,
     pub(super) used: Used,
 }
 
@@ -36,13 +40,70 @@ pub(super) struct Used {
     bytes: AtomicU64,
 }
 
-impl Image {
+impl ImageFile {
     pub(in crate::trie) fn path(&self) -> &Path {
         &self.path
     }
 
     pub(in crate::trie) fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The nodes, to be read in place.
+    #[inline]
+    pub(in crate::trie) fn nodes(&self) -> Nodes<'_> {
+        Nodes { bytes: &self.bytes[self.nodes.clone()], shape: self.shape }
+    }
+
+    /// The unit of the root.
+    #[inline]
+    pub(in crate::trie) fn root(&self) -> Option<u32> {
+        (self.header.root != NO_ROOT).then_some(self.header.root)
+    }
+
+    /// The value of a key, by the fastest way there is.
+    #[inline]
+    pub(in crate::trie) fn find(&self, key: &[u8]) -> std::result::Result<Option<Hit<'_>>, Damage> {
+        match self.point() {
+            Some(point) => point.find(key),
+            None => self.find_ordered(key),
+        }
+    }
+
+    /// The value of a key, by way of the nodes.
+    #[inline]
+    pub(in crate::trie) fn find_ordered(&self, key: &[u8]) -> std::result::Result<Option<Hit<'_>>, Damage> {
+        match self.root() {
+            Some(root) => self.nodes().find(Self::byte_of(root), key),
+            None => Ok(None),
+        }
+    }
+
+    /// The values of many keys, in no particular order.
+    pub(in crate::trie) fn find_many<'i, 'k>(
+        &'i self,
+        keys: impl Iterator<Item = &'k [u8]>,
+        mut answer: impl FnMut(usize, Option<Hit<'i>>),
+    ) -> std::result::Result<(), Damage> {
+        match (self.point(), self.root()) {
+            (Some(point), _) => point.find_many(keys, answer),
+            (None, Some(root)) => self.nodes().find_many(Self::byte_of(root), keys, answer),
+            (None, None) => {
+                keys.enumerate().for_each(|(index, _)| answer(index, None));
+                Ok(())
+            }
+        }
+    }
+
+    /// The byte of a node in the section.
+    #[inline]
+    pub(in crate::trie) fn byte_of(unit: u32) -> usize {
+        unit as usize * UNIT as usize
+    }
+
+    /// A walk over the entries below the node at `unit`, whose keys start there.
+    pub(in crate::trie) fn walk(&self, unit: Option<u32>) -> Walker<'_> {
+        Walker::new(self.nodes(), unit)
     }
 
     /// How many nodes were materialised.
@@ -55,8 +116,8 @@ impl Image {
     pub(in crate::trie) fn account(&self, len: u64) -> Result<()> {
         self.used.nodes.fetch_add(1, Ordering::Relaxed);
         let before = self.used.bytes.fetch_add(len, Ordering::Relaxed);
-        if before + len > self.nodes.end - self.nodes.start {
-            return Err(self.corrupt(self.nodes.start, "nodes overlap"));
+        if before + len > self.nodes.len() as u64 {
+            return Err(self.damaged(Damage { at: 0, reason: "nodes overlap" }));
         }
         Ok(())
     }
@@ -69,109 +130,77 @@ impl Image {
 
     /// Makes a heap node of the node at `unit`. The second result is how many bytes of the image belong to it.
     pub(in crate::trie) fn node(&self, unit: u32) -> Result<(Node, u64)> {
-        let at = self.nodes.start + u64::from(unit) * UNIT;
-        let head = self.slice(at, BUCKET_HEAD)?;
-        let long = head[0] & FLAG_LONG_PREFIX != 0;
-        let width = usize::from(self.header.value_width);
-        let prefix_len = if long { LONG_PREFIX_LEN } else { usize::from(head[2]) };
-        if long && head[2] != 0 {
-            return Err(self.corrupt(at + 2, "a long prefix with a short one"));
-        }
-        if head[0] & !(KIND_MASK | FLAG_LONG_PREFIX | FLAG_VALUE) != 0 {
-            return Err(self.corrupt(at, format!("`{}` is no kind of node", head[0])));
-        }
-        match head[0] & KIND_MASK {
-            KIND_BUCKET if head[0] & FLAG_VALUE == 0 => {
-                let n = usize::from(head[1]);
-                let body = BUCKET_HEAD + n * (2 + width) + prefix_len + usize::from(head[3]);
-                self.bucket(unit, self.slice(at, body)?, prefix_len)
+        let nodes = self.nodes();
+        let at = Self::byte_of(unit);
+        let view = match nodes.view(unit) {
+            Ok(view) => view,
+            Err(damage) => {
+                // Nonsense on a damaged page is damage of the page.
+                self.verify(at..at + 1)?;
+                return Err(self.damaged(damage));
             }
-            KIND_INNER => {
-                let value = if head[0] & FLAG_VALUE != 0 { width } else { 0 };
-                let body = INNER_HEAD + value + prefix_len + 3 * (usize::from(head[1]) + 1);
-                self.inner(unit, self.slice(at, body)?, value, prefix_len)
-            }
-            _ => Err(self.corrupt(at, format!("`{}` is no kind of node", head[0]))),
+        };
+        let (len, far) = match &view {
+            View::Inner(inner) => (inner.len, inner.far),
+            View::Bucket(bucket) => (bucket.len, bucket.far),
+        };
+        self.verify(at..at + len)?;
+        if let Some((at, len)) = far {
+            self.verify(at..at + len)?;
         }
+        let node = match &view {
+            View::Inner(inner) => inner_node(inner),
+            View::Bucket(bucket) => bucket_node(bucket),
+        };
+        Ok((node.map_err(|damage| self.damaged(damage))?, view.weight()))
     }
 
-    fn bucket(&self, unit: u32, body: &[u8], prefix_len: usize) -> Result<(Node, u64)> {
-        let at = self.nodes.start + u64::from(unit) * UNIT;
-        let n = usize::from(body[1]);
-        let width = usize::from(self.header.value_width);
-        let tails_len = usize::from(body[3]);
-        let (fingerprints, rest) = body[BUCKET_HEAD..].split_at(n);
-        let ends = &rest[..n];
-        let sound = (1..=MAX_ENTRIES).contains(&n)
-            && ends.is_sorted()
-            && ends.last().is_some_and(|&end| usize::from(end) == tails_len);
-        if !sound {
-            return Err(self.corrupt(at, "a bucket whose tails do not fit"));
-        }
-        if body[0] & FLAG_LONG_PREFIX == 0 {
-            let bucket = Bucket::copied(prefix_len, tails_len, fingerprints, rest);
-            return Ok((Node::Bucket(bucket), body.len() as u64));
-        }
-        let (values, rest) = rest[n..].split_at(n * width);
-        let (held, tails) = rest.split_at(prefix_len);
-        let (prefix, far) = self.prefix(unit, body[0], held)?;
-        let bucket = Bucket::new(&Parts { fingerprints, ends, values, prefix, tails });
-        Ok((Node::Bucket(bucket), body.len() as u64 + far))
+    /// Verifies the pages that bytes of the section of nodes lie on, if they were not verified before.
+    fn verify(&self, range: Range<usize>) -> Result<()> {
+        let Some(pages) = &self.pages else { return Ok(()) };
+        let start = self.nodes.start;
+        let (from, to) = ((start + range.start) as u64, (start + range.end).min(self.nodes.end) as u64);
+        pages
+            .verify(&self.bytes, from.min(to)..to)
+            .map_err(|page| self.corrupt(page.start, "the checksum of the page does not match"))
     }
 
-    fn inner(&self, unit: u32, body: &[u8], value_len: usize, prefix_len: usize) -> Result<(Node, u64)> {
-        let at = self.nodes.start + u64::from(unit) * UNIT;
-        let n = usize::from(body[1]) + 1;
-        let cluster = u32::from_le_bytes([body[4], body[5], body[6], body[7]]);
-        let (value, rest) = body[INNER_HEAD..].split_at(value_len);
-        let (prefix, rest) = rest.split_at(prefix_len);
-        let (edges, offsets) = rest.split_at(n);
-        let has_value = body[0] & FLAG_VALUE != 0;
-        if body[3] != 0 || (n == 1 && !has_value) || !edges.is_sorted_by(|a, b| a < b) {
-            return Err(self.corrupt(at, "an inner node whose edges are not in order"));
-        }
-        let (prefix, far) = self.prefix(unit, body[0], prefix)?;
-        let mut node = Node::inner(Head::new(prefix, has_value.then_some(value)), n);
-        for (&edge, offset) in edges.iter().zip(offsets.chunks_exact(2)) {
-            let child = cluster.checked_add(u32::from(u16::from_le_bytes([offset[0], offset[1]])));
-            let Some(child) = child.filter(|&child| child < unit) else {
-                return Err(self.corrupt(at, "an inner node before its child"));
-            };
-            node.add(edge, Slot::image(child));
-        }
-        Ok((node, body.len() as u64 + far))
-    }
-
-    /// The prefix that a node holds or refers to. The second result is how many bytes of it are outside the node.
-    fn prefix<'i>(&'i self, unit: u32, kind: u8, held: &'i [u8]) -> Result<(&'i [u8], u64)> {
-        if kind & FLAG_LONG_PREFIX == 0 {
-            return Ok((held, 0));
-        }
-        let len = u32::from_le_bytes([held[0], held[1], held[2], held[3]]);
-        let far = u32::from_le_bytes([held[4], held[5], held[6], held[7]]);
-        if far >= unit {
-            let at = self.nodes.start + u64::from(unit) * UNIT;
-            return Err(self.corrupt(at, "a node before its prefix"));
-        }
-        let bytes = self.slice(self.nodes.start + u64::from(far) * UNIT, len as usize)?;
-        Ok((bytes, u64::from(len)))
-    }
-
-    /// Bytes of the section of nodes, on pages that were verified.
-    #[inline]
-    fn slice(&self, at: u64, len: usize) -> Result<&[u8]> {
-        let range = at..at + len as u64;
-        if range.end > self.nodes.end {
-            return Err(self.corrupt(at, "a node beyond the end of its section"));
-        }
-        self.pages
-            .verify(&self.bytes, range.clone())
-            .map_err(|page| self.corrupt(page.start, "the checksum of the page does not match"))?;
-        Ok(&self.bytes[range.start as usize..range.end as usize])
+    /// The error for damage of the nodes.
+    #[cold]
+    pub(in crate::trie) fn damaged(&self, damage: Damage) -> Error {
+        self.corrupt(self.nodes.start as u64 + damage.at, damage.reason)
     }
 
     #[cold]
     pub(super) fn corrupt(&self, offset: u64, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, offset, reason)
     }
+}
+
+fn inner_node(inner: &InnerView<'_>) -> std::result::Result<Node, Damage> {
+    let value = inner.value.map(|hit| hit.slot);
+    let mut node = Node::inner(Head::new(inner.prefix, value), inner.children());
+    for index in 0..inner.children() {
+        let (edge, child) = inner.child(index)?;
+        node.add(edge, Slot::image(child));
+    }
+    Ok(node)
+}
+
+fn bucket_node(bucket: &BucketView<'_>) -> std::result::Result<Node, Damage> {
+    let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; 2 * MAX_ENTRIES]);
+    let (mut tails, mut tail) = (Vec::new(), Vec::new());
+    for (index, print) in prints.iter_mut().enumerate().take(bucket.n) {
+        bucket.tail(index, &mut tail, 0, index > 0)?;
+        *print = bucket.print(index).unwrap_or_else(|| fingerprint(&tail));
+        tails.extend_from_slice(&tail);
+        set_end(&mut ends, index, tails.len());
+    }
+    Ok(Node::Bucket(Bucket::new(&Parts {
+        fingerprints: &prints[..bucket.n],
+        ends: &ends[..2 * bucket.n],
+        values: bucket.slots,
+        prefix: bucket.prefix,
+        tails: &tails,
+    })))
 }

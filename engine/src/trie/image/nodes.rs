@@ -1,0 +1,374 @@
+//! Nodes as they lie in a file, read in place.
+//!
+//! Nothing in a file is believed. Every read is checked against the bytes that are there, and a child lies before its
+//! parent, so that a walk downwards ends whatever the bytes are.
+
+use super::super::bucket::MAX_ENTRIES;
+use super::layout::{
+    BUCKET_HEAD, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, INNER_HEAD, KIND_BUCKET, KIND_INNER,
+    KIND_MASK, LONG_PREFIX_LEN, MAX_LISTED, NO_CHILD, Shape, UNIT,
+};
+
+/// What is wrong with the nodes, and where in their section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::trie) struct Damage {
+    pub(in crate::trie) at: u64,
+    pub(in crate::trie) reason: &'static str,
+}
+
+impl Damage {
+    #[cold]
+    pub(super) fn new(at: usize, reason: &'static str) -> Self {
+        Self { at: at as u64, reason }
+    }
+}
+
+/// Where in the section bytes are that a node refers to, and how many.
+pub(super) type Far = (usize, usize);
+
+/// The bytes of a prefix, in the node or far from it.
+struct Prefix<'i> {
+    bytes: &'i [u8],
+    far: Option<Far>,
+}
+
+/// The section of nodes.
+#[derive(Clone, Copy)]
+pub(in crate::trie) struct Nodes<'i> {
+    pub(super) bytes: &'i [u8],
+    pub(super) shape: Shape,
+}
+
+/// The value of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::trie) struct Hit<'i> {
+    /// What the node has for it: the value, or where it is.
+    pub(in crate::trie) slot: &'i [u8],
+    /// How many keys there are before it, if the file tells; else 0.
+    pub(in crate::trie) rank: u64,
+}
+
+/// A node whose parts are inside the section.
+#[derive(Clone, Copy)]
+pub(super) enum View<'i> {
+    Inner(InnerView<'i>),
+    Bucket(BucketView<'i>),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct InnerView<'i> {
+    at: usize,
+    pub(super) prefix: &'i [u8],
+    pub(super) value: Option<Hit<'i>>,
+    cluster: u32,
+    n: usize,
+    /// Empty if the offsets are a table.
+    edges: &'i [u8],
+    offsets: &'i [u8],
+    /// Bytes of the node, and of a long prefix.
+    pub(super) len: usize,
+    pub(super) far: Option<Far>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct BucketView<'i> {
+    at: usize,
+    pub(super) n: usize,
+    kind: u8,
+    /// The rank of its first key, if the file tells.
+    rank: Option<u64>,
+    pub(super) prefix: &'i [u8],
+    prints: &'i [u8],
+    lens: &'i [u8],
+    pub(super) slots: &'i [u8],
+    slot: usize,
+    tails: &'i [u8],
+    pub(super) len: usize,
+    pub(super) far: Option<Far>,
+}
+
+pub(super) const OUTSIDE: &str = "a node beyond the end of its section";
+
+pub(super) fn u16_in(bytes: &[u8], index: usize) -> usize {
+    bytes
+        .get(2 * index..2 * index + 2)
+        .and_then(|two| two.first_chunk())
+        .map_or(0, |two| usize::from(u16::from_le_bytes(*two)))
+}
+
+fn u32_of(four: &[u8; 4]) -> u32 {
+    u32::from_le_bytes(*four)
+}
+
+impl<'i> Nodes<'i> {
+    #[inline(always)]
+    pub(super) fn chunk<const N: usize>(&self, at: usize) -> Result<&'i [u8; N], Damage> {
+        self.bytes.get(at..).and_then(|rest| rest.first_chunk()).ok_or_else(|| Damage::new(at, OUTSIDE))
+    }
+
+    #[inline(always)]
+    pub(super) fn slice(&self, at: usize, len: usize) -> Result<&'i [u8], Damage> {
+        self.bytes.get(at..).and_then(|rest| rest.get(..len)).ok_or_else(|| Damage::new(at, OUTSIDE))
+    }
+
+    /// The prefix that is named by the eight bytes at `at`, and where it is.
+    #[cold]
+    pub(super) fn long_prefix(&self, node: usize, at: usize) -> Result<(&'i [u8], Far), Damage> {
+        let held = self.chunk::<LONG_PREFIX_LEN>(at)?;
+        let [a, b, c, d, e, f, g, h] = *held;
+        let (len, unit) = (u32_of(&[a, b, c, d]) as usize, u32_of(&[e, f, g, h]) as usize);
+        let far = unit.saturating_mul(UNIT as usize);
+        if far >= node {
+            return Err(Damage::new(node, "a node before its prefix"));
+        }
+        Ok((self.slice(far, len)?, (far, len)))
+    }
+
+    /// The value of variable length that a slot refers to.
+    pub(in crate::trie) fn variable(&self, slot: &[u8]) -> Result<&'i [u8], Damage> {
+        let unit = slot.first_chunk().map_or(0, u32_of) as usize;
+        let at = unit.saturating_mul(UNIT as usize);
+        let len = u32_of(self.chunk(at)?) as usize;
+        self.slice(at + 4, len)
+    }
+
+    /// The node at `unit`.
+    pub(super) fn view(&self, unit: u32) -> Result<View<'i>, Damage> {
+        let at = unit as usize * UNIT as usize;
+        let [kind, n, prefix_len] = *self.chunk::<BUCKET_HEAD>(at)?;
+        let long = kind & FLAG_LONG_PREFIX != 0;
+        if long && prefix_len != 0 {
+            return Err(Damage::new(at, "a long prefix with a short one"));
+        }
+        match kind & KIND_MASK {
+            KIND_INNER if kind & (FLAG_WIDE | FLAG_FRONT) == 0 => {
+                self.inner(at, kind, usize::from(n) + 1, usize::from(prefix_len)).map(View::Inner)
+            }
+            KIND_BUCKET if kind & FLAG_VALUE == 0 => {
+                self.bucket(at, kind, usize::from(n), usize::from(prefix_len)).map(View::Bucket)
+            }
+            _ => Err(Damage::new(at, "no kind of node")),
+        }
+    }
+
+    /// Where a prefix ends that starts at `from`, its bytes, and where they are if they are far away.
+    fn prefix(&self, node: usize, kind: u8, from: usize, len: usize) -> Result<(usize, Prefix<'i>), Damage> {
+        if kind & FLAG_LONG_PREFIX == 0 {
+            return Ok((from + len, Prefix { bytes: self.slice(from, len)?, far: None }));
+        }
+        let (bytes, far) = self.long_prefix(node, from)?;
+        Ok((from + LONG_PREFIX_LEN, Prefix { bytes, far: Some(far) }))
+    }
+
+    fn inner(&self, at: usize, kind: u8, n: usize, prefix_len: usize) -> Result<InnerView<'i>, Damage> {
+        let head = self.chunk::<INNER_HEAD>(at)?;
+        let cluster = u32_of(&[head[4], head[5], head[6], head[7]]);
+        let (mut from, mut value) = (at + INNER_HEAD, None);
+        if kind & FLAG_VALUE != 0 {
+            let rank = if self.shape.ranks { u64::from(u32_of(self.chunk(from)?)) } else { 0 };
+            from += self.shape.rank_len();
+            value = Some(Hit { slot: self.slice(from, self.shape.slot)?, rank });
+            from += self.shape.slot;
+        }
+        let (from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
+        let listed = if n <= MAX_LISTED { n } else { 0 };
+        let edges = self.slice(from, listed)?;
+        let offsets = self.slice(from + listed, if n <= MAX_LISTED { 2 * n } else { 512 })?;
+        let len = from + listed + offsets.len() - at;
+        if head[3] != 0 || (n == 1 && value.is_none()) || !edges.is_sorted_by(|a, b| a < b) {
+            return Err(Damage::new(at, "an inner node whose edges are not in order"));
+        }
+        if listed == 0 && (0..256).filter(|&edge| u16_in(offsets, edge) != usize::from(NO_CHILD)).count() != n
+        {
+            return Err(Damage::new(at, "an inner node with another number of children than it says"));
+        }
+        Ok(InnerView { at, prefix, value, cluster, n, edges, offsets, len, far })
+    }
+
+    fn bucket(&self, at: usize, kind: u8, n: usize, prefix_len: usize) -> Result<BucketView<'i>, Damage> {
+        if !(1..=MAX_ENTRIES).contains(&n) {
+            return Err(Damage::new(at, "a bucket of no or too many entries"));
+        }
+        let mut from = at + BUCKET_HEAD;
+        let rank = if self.shape.ranks { Some(u64::from(u32_of(self.chunk(from)?))) } else { None };
+        from += self.shape.rank_len();
+        let prints = self.slice(from, if kind & FLAG_FRONT == 0 { n } else { 0 })?;
+        from += prints.len();
+        let lens = self.slice(from, if kind & FLAG_WIDE == 0 { n } else { 2 * n })?;
+        from += lens.len();
+        let slots = self.slice(from, n * self.shape.slot)?;
+        from += slots.len();
+        let (from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
+        let mut view = BucketView {
+            at,
+            n,
+            kind,
+            rank,
+            prefix,
+            prints,
+            lens,
+            slots,
+            slot: self.shape.slot,
+            tails: &[],
+            len: 0,
+            far,
+        };
+        let tails_len = if kind & FLAG_FRONT == 0 {
+            view.end(n - 1)
+        } else {
+            (0..n).map(|index| view.front(index).1).sum()
+        };
+        view.tails = self.slice(from, tails_len)?;
+        view.len = from + tails_len - at;
+        if kind & FLAG_FRONT == 0 && !(1..n).all(|index| view.end(index - 1) <= view.end(index)) {
+            return Err(Damage::new(at, "a bucket whose tails do not fit"));
+        }
+        Ok(view)
+    }
+}
+
+impl<'i> View<'i> {
+    /// Bytes that belong to the node.
+    pub(super) fn weight(&self) -> u64 {
+        let (len, far) = match self {
+            Self::Inner(inner) => (inner.len, inner.far),
+            Self::Bucket(bucket) => (bucket.len, bucket.far),
+        };
+        len as u64 + far.map_or(0, |(_, len)| len as u64)
+    }
+
+    pub(super) fn prefix(&self) -> &'i [u8] {
+        match self {
+            Self::Inner(inner) => inner.prefix,
+            Self::Bucket(bucket) => bucket.prefix,
+        }
+    }
+}
+
+impl InnerView<'_> {
+    pub(super) fn children(&self) -> usize {
+        self.n
+    }
+
+    /// The edge and the unit of child `index`.
+    pub(super) fn child(&self, index: usize) -> Result<(u8, u32), Damage> {
+        let (edge, offset) = match self.edges.get(index) {
+            Some(&edge) => (edge, u16_in(self.offsets, index)),
+            None => (0..256)
+                .map(|edge| (edge as u8, u16_in(self.offsets, edge)))
+                .filter(|&(_, offset)| offset != usize::from(NO_CHILD))
+                .nth(index)
+                .ok_or_else(|| Damage::new(self.at, "an inner node with too few children"))?,
+        };
+        let child = self.cluster.checked_add(offset as u32);
+        child
+            .filter(|&child| (child as usize) < self.at / UNIT as usize)
+            .map(|child| (edge, child))
+            .ok_or_else(|| Damage::new(self.at, "an inner node before its child"))
+    }
+
+    /// The first child whose edge is not below `edge`.
+    pub(super) fn lower_bound(&self, edge: u8) -> usize {
+        if self.edges.is_empty() {
+            (0..usize::from(edge))
+                .filter(|&below| u16_in(self.offsets, below) != usize::from(NO_CHILD))
+                .count()
+        } else {
+            self.edges.partition_point(|&below| below < edge)
+        }
+    }
+}
+
+impl<'i> BucketView<'i> {
+    fn end(&self, index: usize) -> usize {
+        if self.kind & FLAG_WIDE == 0 {
+            self.lens.get(index).copied().map_or(0, usize::from)
+        } else {
+            u16_in(self.lens, index)
+        }
+    }
+
+    /// For a front-coded bucket: what entry `index` shares with the one before, and how long the rest is.
+    fn front(&self, index: usize) -> (usize, usize) {
+        if self.kind & FLAG_WIDE == 0 {
+            let packed = self.lens.get(index).copied().unwrap_or(0);
+            (usize::from(packed >> 4), usize::from(packed & 15))
+        } else {
+            let two = self.lens.get(2 * index..2 * index + 2).unwrap_or(&[0, 0]);
+            (usize::from(two[0]), usize::from(two[1]))
+        }
+    }
+
+    pub(super) fn is_front_coded(&self) -> bool {
+        self.kind & FLAG_FRONT != 0
+    }
+
+    pub(super) fn hit(&self, index: usize) -> Hit<'i> {
+        let slot = self.slots.get(index * self.slot..(index + 1) * self.slot).unwrap_or(&[]);
+        Hit { slot, rank: self.rank.map_or(0, |rank| rank + index as u64) }
+    }
+
+    /// The tail of entry `index` of a bucket that is not front-coded.
+    pub(super) fn plain_tail(&self, index: usize) -> &'i [u8] {
+        let start = if index == 0 { 0 } else { self.end(index - 1) };
+        self.tails.get(start..self.end(index)).unwrap_or(&[])
+    }
+
+    /// The fingerprint that is stored for entry `index`, if there is one.
+    pub(super) fn print(&self, index: usize) -> Option<u8> {
+        self.prints.get(index).copied()
+    }
+
+    /// Puts the tail of entry `index` behind the first `depth` bytes of `key`. If `after` is given, the tail of the
+    /// entry before is there already.
+    pub(super) fn tail(
+        &self,
+        index: usize,
+        key: &mut Vec<u8>,
+        depth: usize,
+        after: bool,
+    ) -> Result<(), Damage> {
+        if !self.is_front_coded() {
+            key.truncate(depth);
+            key.extend_from_slice(self.plain_tail(index));
+            return Ok(());
+        }
+        let (from, mut at) = if after {
+            (index, (0..index).map(|before| self.front(before).1).sum())
+        } else {
+            key.truncate(depth);
+            (0, 0)
+        };
+        for entry in from..=index {
+            let (shared, len) = self.front(entry);
+            if depth + shared > key.len() {
+                return Err(Damage::new(self.at, "a tail that shares more than there is"));
+            }
+            key.truncate(depth + shared);
+            key.extend_from_slice(self.tails.get(at..at + len).unwrap_or(&[]));
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Walks the tails of a front-coded bucket up to `wanted`.
+    pub(super) fn find_front(&self, wanted: &[u8]) -> Option<usize> {
+        let (mut matched, mut at, mut before) = (0, 0, 0);
+        for entry in 0..self.n {
+            let (shared, len) = self.front(entry);
+            let rest = self.tails.get(at..at + len).unwrap_or(&[]);
+            at += len;
+            if shared > before {
+                return None;
+            }
+            if shared <= matched {
+                matched = shared + super::super::bucket::common_len(rest, &wanted[shared..]);
+            }
+            before = shared + len;
+            if matched == wanted.len() && matched == before {
+                return Some(entry);
+            }
+        }
+        None
+    }
+}

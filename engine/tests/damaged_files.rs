@@ -83,7 +83,8 @@ fn every_flipped_byte_is_found() {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);
         write_anew(&broken, &bytes);
-        for options in options() {
+        // Every byte in two ways, every way at every third byte.
+        for options in options().into_iter().skip(at % 3).step_by(3) {
             let damage = read(&broken, options, &sample);
             assert!(damage.is_err(), "byte {at} {options:?}");
             if at >= HEADER_LEN {
@@ -126,7 +127,7 @@ fn every_cut_is_found() {
     let good = write(&sample, &path);
     for len in 0..good.len() {
         write_anew(&broken, &good[..len]);
-        for options in options() {
+        for options in options().into_iter().skip(len % 3).step_by(3) {
             let Err(refused) = ByteTrie::<u64>::open(&broken, options) else { panic!("opened {len} bytes") };
             assert!(len == 0 || matches!(refused, Error::Corrupt { .. }), "{len} {refused:?}");
         }
@@ -205,16 +206,16 @@ fn damage_is_survived_without_checksums() {
     let sample = sample();
     let good = write(&sample, &path);
     let mut opened = 0;
-    for at in 0..good.len() {
+    for at in (0..good.len()).step_by(3) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 7);
         write_anew(&path, &bytes);
         let Ok(image) = ByteImage::<u64>::open(&path, Verify::Header) else { continue };
         opened += 1;
-        look_around(&image, sample.keys().step_by(5));
+        look_around(&image, sample.keys().skip(at % 40).step_by(40));
         assert!(ByteImage::<u64>::open(&path, Verify::Full).is_err(), "byte {at}");
     }
-    assert!(opened > good.len() / 2, "{opened}");
+    assert!(opened > good.len() / 6, "{opened}");
 }
 
 /// Asks an image that may hold anything in every way there is.
@@ -260,7 +261,7 @@ fn forged_files_are_survived() {
         }
         write_anew(&path, &bytes);
         if let Ok(image) = ByteImage::<u64>::open(&path, Verify::Header) {
-            look_around(&image, good_keys.iter().step_by(40));
+            look_around(&image, good_keys.iter().step_by(101));
         }
         if ByteImage::<u64>::open(&path, Verify::Structural).is_ok() {
             sound += 1;

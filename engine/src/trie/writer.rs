@@ -27,8 +27,8 @@ pub enum Profile {
 
 /// Writes an image to a path, which becomes visible, whole and durable with [`finish`](Self::finish).
 ///
-/// Holds little: about 2 MiB of the file, 1/1000 of it for checksums, and the nodes on the way to the last key with their
-/// finished children. With [`Profile::Fast`] also the point index. Dropped before the end, it leaves the path alone.
+/// Holds little: about 2 MiB of the file, 1/1000 of it for checksums, the nodes on the way to the last key with their
+/// finished children, and up to 64 MiB of inner nodes. With [`Profile::Fast`] also the point index. Dropped before the end, it leaves the path alone.
 pub struct ImageWriter<'s, K, V: ?Sized> {
     builder: FileBuilder,
     out: Output<'s>,

@@ -1,7 +1,8 @@
 //! Builds the nodes of an image from keys that come in order, in one pass.
 //!
-//! What is held: the entries of the bucket that is growing, and the inner nodes on the way to it with their finished
-//! children. A group of keys below an edge waits until it does not fit into a bucket any more; then it becomes an inner
+//! What is held: the entries of the bucket that is growing, the inner nodes on the way to it with their finished
+//! children, and a run of inner nodes that gathers. Every lookup goes through inner nodes first; where they lie close
+//! together, fewer lines and pages of memory have to be near. A group of keys below an edge waits until it does not fit into a bucket any more; then it becomes an inner
 //! node, and it stays one, as more keys never fit better. So the nodes are those of the rule in `FORMAT.md`.
 
 use super::super::bucket::{MAX_ENTRIES, common_len, fits};
@@ -55,7 +56,19 @@ pub(super) struct Builder {
     /// Inner nodes on the way to the group, the root first.
     frames: Vec<Frame>,
     spare: Vec<Frame>,
+    run: Run,
 }
+
+/// Clusters with inner nodes in them that have no place yet. What refers to them lies in other such clusters.
+#[derive(Default)]
+struct Run {
+    bytes: Vec<u8>,
+    /// Where units are that count from the start of the run.
+    relative: Vec<usize>,
+}
+
+/// Bytes of a run that is put in its place before the end.
+const MAX_RUN: usize = 64 << 20;
 
 /// Entries that may become a bucket.
 #[derive(Default)]
@@ -80,6 +93,10 @@ struct Frame {
     offsets: Vec<u16>,
     /// Its children, complete but for their place.
     cluster: Vec<u8>,
+    /// There is an inner node among them.
+    inner: bool,
+    /// Where in the cluster units are that count from the start of the run.
+    relative: Vec<usize>,
 }
 
 impl Group {
@@ -136,6 +153,7 @@ impl Builder {
             group: Group::default(),
             frames: Vec::new(),
             spare: Vec::new(),
+            run: Run::default(),
         }
     }
 
@@ -246,11 +264,24 @@ impl Builder {
                 self.frames.push(parent);
             }
             let above = self.frames.last().map_or(0, |above| above.depth + 1);
-            let children = self.place(&frame.cluster, &[], out)?;
+            let children =
+                if frame.inner { self.gather(&frame) } else { self.place(&frame.cluster, &[], out)? };
+            let children = if frame.inner && (self.frames.is_empty() || self.run.bytes.len() > MAX_RUN) {
+                self.place_run(out)? + children
+            } else {
+                children
+            };
+            let relative = frame.inner && !self.run.bytes.is_empty();
             let key = std::mem::take(&mut self.last);
             let (flag, prefix) = self.prefix(&key[above..frame.depth], out)?;
             let mut node = self.begin_child(&key, above);
             self.last = key;
+            if let Some(parent) = self.frames.last_mut() {
+                parent.inner = true;
+                if relative {
+                    parent.relative.push(node.len() + CHILDREN_AT);
+                }
+            }
             self.inner(&frame, children, flag, prefix.bytes(), &mut node);
             let root = self.end_child(node, out)?;
             self.reuse(frame);
@@ -261,8 +292,31 @@ impl Builder {
         Ok(None)
     }
 
+    /// Puts the children of an inner node at the end of the run and returns their unit in it.
+    fn gather(&mut self, frame: &Frame) -> u32 {
+        let at = self.run.bytes.len();
+        self.run.relative.extend(frame.relative.iter().map(|&unit| at + unit));
+        self.run.bytes.extend_from_slice(&frame.cluster);
+        (at as u64 / UNIT) as u32
+    }
+
+    /// Gives the run its place, and all that refers to it the right units; returns the unit where it starts.
+    fn place_run(&mut self, out: &mut Output<'_>) -> Done<u32> {
+        let start = u32::try_from((out.len() - self.base) / UNIT).map_err(|_| Stop::TooLarge)?;
+        let mut run = std::mem::take(&mut self.run);
+        run.relative.iter().for_each(|&at| raise(&mut run.bytes, at, start));
+        for frame in &mut self.frames {
+            frame.relative.iter().for_each(|&at| raise(&mut frame.cluster, at, start));
+            frame.relative.clear();
+        }
+        self.place(&run.bytes, &[], out)?;
+        Ok(start)
+    }
+
     fn reuse(&mut self, mut frame: Frame) {
         frame.value = None;
+        frame.inner = false;
+        frame.relative.clear();
         frame.edges.clear();
         frame.offsets.clear();
         frame.cluster.clear();
@@ -391,6 +445,16 @@ impl Builder {
             self.close_frames(None, out)?
         };
         Ok(Built { root: root.unwrap_or(NO_ROOT), nodes: self.nodes })
+    }
+}
+
+/// Where an inner node has the unit of its children.
+const CHILDREN_AT: usize = 4;
+
+/// Adds `start` to the unit at `at`, which does not overflow: the place was checked to be inside the section.
+fn raise(bytes: &mut [u8], at: usize, start: u32) {
+    if let Some(unit) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
+        *unit = u32::from_le_bytes(*unit).wrapping_add(start).to_le_bytes();
     }
 }
 

@@ -6,7 +6,7 @@
 //! | `lookups` | number of queries of a pass |
 //! | `misses` | share of them that is not in the trie |
 //! | `passes` | number of passes that `bulk_lookup` is the mean of |
-//! | `strategy` | `eager` or `lazy` |
+//! | `strategy` | `eager`, `lazy`, `mapped`, `depth-N` (N levels at once) or `parallel-N` (N threads; 0: one a processor) |
 //! | `cache` | `warm`: the file is in the page cache; `dropped`: it is dropped from it before each opening |
 //!
 //! | metric | meaning |
@@ -18,7 +18,8 @@
 //! | `memory` | growth of resident memory of a fresh process by opening the file and one pass |
 
 use crate::memory::resident;
-use crate::terms::{queries, terms};
+use crate::queries::queries;
+use crate::terms::terms;
 use engine::{CharTrie, LoadStrategy};
 use harness::worker::{Error, Prepared, Result, Sample, Setup, System, in_fresh_process};
 use rustix::fs::{Advice, fadvise};
@@ -44,13 +45,7 @@ impl Source {
         let cache: String = setup.params.get_or("cache", "warm".to_owned())?;
         Ok(Self {
             path: setup.scratch.join("terms.trie"),
-            strategy: match strategy.as_str() {
-                "eager" => LoadStrategy::Eager,
-                "lazy" => LoadStrategy::Lazy,
-                other => {
-                    return Err(Error::new(format!("strategy `{other}` is unknown, known are eager, lazy")));
-                }
-            },
+            strategy: named(&strategy)?,
             drop_cache: match cache.as_str() {
                 "warm" => false,
                 "dropped" => true,
@@ -73,6 +68,23 @@ impl Source {
 
     fn open(&self) -> engine::Result<CharTrie<u64>> {
         CharTrie::open(&self.path, self.strategy)
+    }
+}
+
+/// The strategy that a parameter names.
+fn named(strategy: &str) -> Result<LoadStrategy> {
+    let number = |prefix: &str| strategy.strip_prefix(prefix).and_then(|number| number.parse().ok());
+    match strategy {
+        "eager" => Ok(LoadStrategy::Eager),
+        "lazy" => Ok(LoadStrategy::Lazy),
+        "mapped" => Ok(LoadStrategy::Mapped),
+        _ => match (number("depth-"), number("parallel-")) {
+            (Some(depth), _) => Ok(LoadStrategy::Depth(depth)),
+            (_, Some(threads)) => Ok(LoadStrategy::Parallel(threads)),
+            _ => Err(Error::new(format!(
+                "strategy `{strategy}` is unknown, known are eager, lazy, mapped, depth-N, parallel-N"
+            ))),
+        },
     }
 }
 
@@ -203,5 +215,26 @@ impl Prepared for Holding {
         sample.bytes("memory", after.saturating_sub(before));
         sample.answer(&(answers, trie.len()));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strategies_are_known_by_name() {
+        let strategies = ["eager", "lazy", "mapped", "depth-20", "parallel-0"].map(|name| named(name).ok());
+        let expected = [
+            LoadStrategy::Eager,
+            LoadStrategy::Lazy,
+            LoadStrategy::Mapped,
+            LoadStrategy::Depth(20),
+            LoadStrategy::Parallel(0),
+        ];
+        assert_eq!(strategies, expected.map(Some));
+        for unknown in ["", "Eager", "depth-", "depth--1", "parallel-x", "depth-99999999999999999999"] {
+            assert!(named(unknown).is_err(), "{unknown}");
+        }
     }
 }

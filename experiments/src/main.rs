@@ -4,10 +4,20 @@
 
 mod loading;
 mod memory;
+#[cfg(feature = "peers")]
+mod peer_system;
+#[cfg(feature = "peers")]
+mod peers;
+mod queries;
 mod terms;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    harness::worker::main(&[&loading::Loading, &loading::LoadingMemory])
+    harness::worker::main(&[
+        &loading::Loading,
+        &loading::LoadingMemory,
+        #[cfg(feature = "peers")]
+        &peer_system::Peers,
+    ])
 }

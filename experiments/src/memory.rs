@@ -2,11 +2,21 @@ use harness::worker::{Error, Result};
 
 /// Resident memory of this process in bytes, mapped files included.
 pub(crate) fn resident() -> Result<u64> {
+    field("Rss:")
+}
+
+/// Resident memory of this process in bytes that no file stands behind.
+#[cfg(feature = "peers")]
+pub(crate) fn anonymous() -> Result<u64> {
+    field("Anonymous:")
+}
+
+fn field(name: &str) -> Result<u64> {
     // The kernel's exact account: the one in `statm` lags behind by some pages a thread.
     let path = "/proc/self/smaps_rollup";
     let text = std::fs::read_to_string(path).map_err(Error::context(format!("failed to read `{path}`")))?;
     let kib = text
         .lines()
-        .find_map(|it| it.strip_prefix("Rss:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kib.map(|it| it * 1024).ok_or_else(|| Error::new(format!("`{path}` has no resident memory in it")))
+        .find_map(|it| it.strip_prefix(name)?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kib.map(|it| it * 1024).ok_or_else(|| Error::new(format!("`{path}` has no `{name}` in it")))
 }

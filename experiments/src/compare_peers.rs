@@ -1,0 +1,266 @@
+//! Prints how the engine's images stand against other dictionaries, all asked in turn in one run.
+//!
+//! `compare-peers [KEYS] [--rounds N] [--terms N] [--without NAME,NAME] [--words PATH]`, where KEYS is `ledger`, `words`,
+//! `urls` or `hex`, else all of them. Files are built once, under `target/bench-scratch`.
+
+mod peers;
+mod terms;
+
+use harness::worker::{Error, Result};
+use peers::{Dictionary, Questions, STRUCTURES, Structure, Workload};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+struct Options {
+    workloads: Vec<Workload>,
+    rounds: usize,
+    terms: u64,
+    without: Vec<&'static Structure>,
+    words: Option<String>,
+}
+
+/// What was measured of a structure, in nanoseconds an operation; one number a round.
+type Measured = BTreeMap<&'static str, Vec<f64>>;
+
+const METRICS: [&str; 6] = ["open", "first", "bulk", "hit", "miss", "build"];
+
+fn main() -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    match options(std::env::args().skip(1)).and_then(|options| compare(&options, &mut out)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            let _ = writeln!(std::io::stderr(), "compare-peers: {fault}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
+    let mut options =
+        Options { workloads: Vec::new(), rounds: 5, terms: 1_000_000, without: Vec::new(), words: None };
+    while let Some(argument) = arguments.next() {
+        let mut value =
+            || arguments.next().ok_or_else(|| Error::new(format!("`{argument}` needs a value behind it")));
+        match argument.as_str() {
+            "--rounds" => options.rounds = number(&value()?)? as usize,
+            "--terms" => options.terms = number(&value()?)?,
+            "--without" => {
+                let names = value()?;
+                options.without = names.split(',').map(Structure::named).collect::<Result<_>>()?;
+            }
+            "--words" => options.words = Some(value()?),
+            name => options.workloads.push(Workload::named(name)?),
+        }
+    }
+    if options.workloads.is_empty() {
+        options.workloads = Workload::ALL.to_vec();
+    }
+    Ok(options)
+}
+
+fn number(text: &str) -> Result<u64> {
+    let parsed = text.parse().ok().filter(|&number| number > 0);
+    parsed.ok_or_else(|| Error::new(format!("`{text}` is no number above 0")))
+}
+
+fn compare(options: &Options, out: &mut impl Write) -> Result<()> {
+    for &workload in &options.workloads {
+        let keys = workload.keys(options.terms, options.words.as_deref())?;
+        let folder =
+            Path::new("target/bench-scratch/peers").join(format!("{}-{}", workload.name(), keys.len()));
+        std::fs::create_dir_all(&folder).map_err(Error::context("failed to create the scratch folder"))?;
+        let structures: Vec<&Structure> = STRUCTURES
+            .into_iter()
+            .filter(|it| !options.without.iter().any(|other| other.name == it.name))
+            .collect();
+        let mut files = Vec::new();
+        for structure in &structures {
+            let _ = writeln!(std::io::stderr(), "{}: {}", workload.name(), structure.name);
+            files.push(structure.ready(&folder, &keys)?);
+        }
+        let questions = [
+            Questions::bulk(&keys, 10_000),
+            Questions::hits(&keys, 300_000),
+            Questions::near_misses(&keys, 300_000),
+        ];
+        let mut measured: Vec<Measured> = structures.iter().map(|_| Measured::new()).collect();
+        for round in 0..options.rounds {
+            for ((structure, file), measured) in structures.iter().zip(&files).zip(&mut measured) {
+                measure(structure, file, &keys, &questions, round, &folder, measured)?;
+            }
+        }
+        report(workload, &keys, &structures, &files, &measured, out)
+            .map_err(Error::context("failed to print the comparison"))?;
+    }
+    Ok(())
+}
+
+fn measure(
+    structure: &Structure,
+    file: &Path,
+    keys: &[String],
+    questions: &[Questions; 3],
+    round: usize,
+    folder: &Path,
+    measured: &mut Measured,
+) -> Result<()> {
+    let mut note = |metric, time: Duration, operations: usize| {
+        measured.entry(metric).or_default().push(time.as_nanos() as f64 / operations as f64);
+    };
+    // The best of a few: what is wanted is the cost of opening, not of what happens on the host meanwhile.
+    let middle = &keys[keys.len() / 2];
+    let (mut open, mut first) = (Duration::MAX, Duration::MAX);
+    for _ in 0..9 {
+        let start = Instant::now();
+        let dictionary = structure.open(file)?;
+        open = open.min(start.elapsed());
+        drop(dictionary);
+        let start = Instant::now();
+        let dictionary = structure.open(file)?;
+        let found = dictionary.get(middle);
+        first = first.min(start.elapsed());
+        black_box(found);
+        if open > Duration::from_millis(100) {
+            break;
+        }
+    }
+    note("open", open, 1);
+    note("first", first, 1);
+    let dictionary = structure.open(file)?;
+    structure.check(dictionary.as_ref(), keys)?;
+    for (metric, questions) in ["bulk", "hit", "miss"].into_iter().zip(questions) {
+        let dictionary: &dyn Dictionary = dictionary.as_ref();
+        black_box(dictionary.pass(questions));
+        let passes = 300_000 / questions.len();
+        let start = Instant::now();
+        (0..passes).for_each(|_| {
+            black_box(dictionary.pass(black_box(questions)));
+        });
+        note(metric, start.elapsed(), passes * questions.len());
+    }
+    if round < 3 && ["trie", "trie-ranks", "point", "fst"].contains(&structure.name) {
+        let anew = folder.join(format!("{}.anew", structure.name));
+        let start = Instant::now();
+        structure.build(&anew, keys)?;
+        note("build", start.elapsed(), 1);
+        std::fs::remove_file(&anew).map_err(Error::context("failed to remove a file that was built"))?;
+    }
+    Ok(())
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+fn report(
+    workload: Workload,
+    keys: &[String],
+    structures: &[&Structure],
+    files: &[PathBuf],
+    measured: &[Measured],
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let bytes: usize = keys.iter().map(String::len).sum();
+    writeln!(
+        out,
+        "\n{}: {} keys, {bytes} bytes; ns, least / median of the rounds",
+        workload.name(),
+        keys.len()
+    )?;
+    write!(out, "{:14} {:>12}", "", "file bytes")?;
+    METRICS.iter().try_for_each(|metric| write!(out, " {metric:>21}"))?;
+    writeln!(out)?;
+    let len = |path: &Path| path.metadata().map_or(0, |data| data.len());
+    for ((structure, file), measured) in structures.iter().zip(files).zip(measured) {
+        write!(out, "{:14} {:>12}", structure.name, len(file))?;
+        for metric in METRICS {
+            match measured.get(metric) {
+                Some(values) => write!(out, " {:>10.1}/{:>10.1}", least(values), median(values))?,
+                None => write!(out, " {:>21}", "")?,
+            }
+        }
+        writeln!(out)?;
+    }
+    let index = |name: &str| structures.iter().position(|it| it.name == name);
+    for goal in GOALS.iter().filter(|goal| goal.on.contains(&workload.name())) {
+        let (Some(ours), Some(theirs)) = (index(goal.ours), index(goal.theirs)) else { continue };
+        let ratios = if goal.metric == "file" {
+            let ratio = len(&files[ours]) as f64 / len(&files[theirs]) as f64;
+            Some((ratio, ratio))
+        } else {
+            measured[ours]
+                .get(goal.metric)
+                .zip(measured[theirs].get(goal.metric))
+                .map(|(ours, theirs)| (least(ours) / least(theirs), median(ours) / median(theirs)))
+        };
+        let Some((best, middle)) = ratios else { continue };
+        let mark = if best <= goal.limit && middle <= goal.limit { "met" } else { "NOT MET" };
+        writeln!(
+            out,
+            "{:7} {:6} {:14} / {:10} {best:6.2} {middle:6.2}  goal {:5.2}  {mark}",
+            workload.name(),
+            goal.metric,
+            goal.ours,
+            goal.theirs,
+            goal.limit
+        )?;
+    }
+    Ok(())
+}
+
+/// A ratio that is not to be exceeded, by the least and by the median of the rounds.
+struct Goal {
+    metric: &'static str,
+    ours: &'static str,
+    theirs: &'static str,
+    limit: f64,
+    on: &'static [&'static str],
+}
+
+const fn goal(
+    metric: &'static str,
+    ours: &'static str,
+    theirs: &'static str,
+    limit: f64,
+    on: &'static [&'static str],
+) -> Goal {
+    Goal { metric, ours, theirs, limit, on }
+}
+
+const ALL: &[&str] = &["ledger", "words", "urls", "hex"];
+
+const GOALS: [Goal; 22] = [
+    goal("open", "trie", "fst", 1.5, ALL),
+    goal("first", "trie", "fst", 2.0, ALL),
+    goal("first", "trie", "trie-eager", 0.001, &["ledger"]),
+    goal("bulk", "trie", "yada", 1.3, &["ledger"]),
+    goal("bulk", "trie", "fst", 0.6, &["ledger"]),
+    goal("hit", "trie", "yada", 0.6, &["ledger", "urls", "hex"]),
+    goal("hit", "trie", "yada", 1.3, &["words"]),
+    goal("hit", "trie", "fst", 0.5, ALL),
+    goal("hit", "point", "yada", 0.5, ALL),
+    goal("hit", "point", "rkyv-hash", 0.9, ALL),
+    goal("hit", "trie-many", "trie", 0.7, ALL),
+    goal("miss", "trie-many", "trie", 0.7, ALL),
+    goal("hit", "point-many", "point", 0.7, ALL),
+    goal("file", "trie-ranks", "yada", 0.7, ALL),
+    goal("file", "trie-ranks", "fst", 1.2, &["urls", "hex"]),
+    goal("file", "trie-ranks", "fst", 2.1, &["words"]),
+    goal("file", "trie-compact", "yada", 0.7, ALL),
+    goal("file", "trie-compact", "fst", 1.2, &["urls", "hex"]),
+    goal("file", "trie-compact", "fst", 2.1, &["words"]),
+    goal("build", "trie", "fst", 1.0, ALL),
+    goal("hit", "trie-compact", "yada", 1.0, ALL),
+    goal("miss", "trie", "yada", 1.0, ALL),
+];

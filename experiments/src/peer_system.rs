@@ -1,0 +1,110 @@
+//! Dictionaries beside each other: what one costs to open, to ask first, to ask much, and to hold.
+//!
+//! | parameter | meaning |
+//! |---|---|
+//! | `structure` | `trie` (values of 8 bytes, ordered), `trie-many` (asked 16 at a time), `trie-verified` (all checksums), `trie-ranks`, `trie-compact`, `point` (with point index), `point-many`, `trie-eager` (heap nodes); `fst`, `yada`, `marisa`, `redb`, `lmdb`, `rkyv-hash`, `sorted` |
+//! | `keys` | `ledger`, `words`, `urls` or `hex` |
+//! | `terms` | number of keys to make |
+//! | `words` | path of the list of words, if it is not where Debian has it |
+//! | `lookups` | number of random hits, and of near misses, of a pass |
+//! | `passes` | number of passes that `bulk` is the mean of |
+//!
+//! | metric | meaning |
+//! |---|---|
+//! | `open` | opening the file |
+//! | `first_lookup` | opening the file and looking up the key in the middle |
+//! | `bulk` | the ledger's 10,000 questions: the mean of some passes after the first |
+//! | `random_hit` | keys that exist, uniformly at random: one pass |
+//! | `near_miss` | keys of which one char was replaced: one pass |
+//! | `file_bytes` | bytes of the file |
+//! | `anonymous_memory` | growth of the process's own memory, mapped files not counted, by opening the file and one pass |
+//! | `build` | building the file anew from sorted keys, with what it does for durability |
+
+use crate::memory::anonymous;
+use crate::peers::{Questions, Structure, Workload};
+use harness::worker::{Error, Prepared, Result, Sample, Setup, System};
+use std::path::PathBuf;
+
+/// The system `peers`.
+pub(crate) struct Peers;
+
+struct Asking {
+    structure: &'static Structure,
+    folder: PathBuf,
+    path: PathBuf,
+    keys: Vec<String>,
+    passes: u32,
+    bulk: Questions,
+    hits: Questions,
+    misses: Questions,
+}
+
+impl System for Peers {
+    fn name(&self) -> &'static str {
+        "peers"
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
+        let (structure, workload): (String, String) =
+            (setup.params.get("structure")?, setup.params.get("keys")?);
+        let (structure, workload) = (Structure::named(&structure)?, Workload::named(&workload)?);
+        let (terms, lookups): (u64, u64) =
+            (setup.params.get("terms")?, setup.params.get_or("lookups", 300_000)?);
+        let passes: u32 = setup.params.get_or("passes", 20)?;
+        let words: String = setup.params.get_or("words", String::new())?;
+        if terms == 0 || passes == 0 {
+            return Err(Error::new(format!(
+                "{terms} terms and {passes} passes: expected at least 1 of each"
+            )));
+        }
+        let keys = workload.keys(terms, (!words.is_empty()).then_some(words.as_str()))?;
+        let path = structure.ready(&setup.scratch, &keys)?;
+        let lookups = lookups as usize;
+        Ok(Box::new(Asking {
+            structure,
+            folder: setup.scratch.clone(),
+            path,
+            passes,
+            bulk: Questions::bulk(&keys, 10_000),
+            hits: Questions::hits(&keys, lookups),
+            misses: Questions::near_misses(&keys, lookups),
+            keys,
+        }))
+    }
+}
+
+impl Prepared for Asking {
+    fn sample(&mut self, sample: &mut Sample) -> Result<()> {
+        let Self { structure, path, .. } = self;
+        let before = anonymous()?;
+        let dictionary = sample.time("open", || structure.open(path))?;
+        // The first pass brings everything that the later ones need; values differ between structures, hits do not.
+        let (found, _) = dictionary.pass(&self.bulk);
+        sample.bytes("anonymous_memory", anonymous()?.saturating_sub(before));
+        let again = sample.mean_time("bulk", self.passes, || {
+            Ok::<_, Error>(std::hint::black_box(dictionary.pass(&self.bulk)).0)
+        })?;
+        let hits = sample.time("random_hit", || std::hint::black_box(dictionary.pass(&self.hits)));
+        let misses = sample.time("near_miss", || std::hint::black_box(dictionary.pass(&self.misses)));
+        structure.check(dictionary.as_ref(), &self.keys)?;
+        drop(dictionary);
+        let middle = &self.keys[self.keys.len() / 2];
+        let (reopened, first) = sample.time("first_lookup", || -> Result<_> {
+            let dictionary = structure.open(path)?;
+            let found = dictionary.get(middle);
+            // Dropping it is no part of the lookup.
+            Ok((dictionary, found))
+        })?;
+        drop(reopened);
+        sample.answer(&(found, again, hits.0, misses.0, first.is_some()));
+        let len = path.metadata().map_err(Error::context("failed to ask for the length of the file"))?.len();
+        sample.bytes("file_bytes", len);
+        if sample.wants("build") {
+            let anew = self.folder.join(format!("{}.anew", structure.name));
+            let _ = std::fs::remove_file(&anew);
+            sample.time("build", || structure.build(&anew, &self.keys))?;
+            std::fs::remove_file(&anew).map_err(Error::context("failed to remove a file that was built"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Dictionaries side by side: the engine's images and those of others, over the same keys and questions.
+
+mod ours;
+mod questions;
+mod theirs;
+mod workload;
+
+use harness::worker::{Error, Result};
+use std::path::{Path, PathBuf};
+
+pub(crate) use questions::Questions;
+pub(crate) use workload::Workload;
+
+/// A dictionary in a file, opened.
+pub(crate) trait Dictionary {
+    /// The value of a key: its rank, but for structures that give keys numbers of their own.
+    fn get(&self, key: &str) -> Option<u64>;
+
+    /// Asks everything once and tells how many keys were found, and the sum of their values.
+    ///
+    /// Every dictionary has a copy of this loop with its own `get` in it.
+    fn pass(&self, questions: &Questions) -> (u64, u64) {
+        questions.iter().fold((0, 0), |(found, sum), key| match self.get(key) {
+            Some(value) => (found + 1, sum + value),
+            None => (found, sum),
+        })
+    }
+}
+
+/// A kind of dictionary.
+pub(crate) struct Structure {
+    /// Its name in `params.structure`.
+    pub(crate) name: &'static str,
+    /// The file that it shares with others of its kind.
+    file: &'static str,
+    /// Whether its values are ranks.
+    ranks: bool,
+    build: fn(&Path, &[String]) -> Result<()>,
+    open: fn(&Path) -> Result<Box<dyn Dictionary>>,
+}
+
+/// All there are.
+pub(crate) static STRUCTURES: [&Structure; 15] = [
+    &ours::TRIE,
+    &ours::TRIE_MANY,
+    &ours::TRIE_VERIFIED,
+    &ours::RANKS,
+    &ours::COMPACT,
+    &ours::POINT,
+    &ours::POINT_MANY,
+    &ours::EAGER,
+    &theirs::FST,
+    &theirs::YADA,
+    &theirs::MARISA,
+    &theirs::REDB,
+    &theirs::LMDB,
+    &theirs::RKYV,
+    &theirs::SORTED,
+];
+
+impl Structure {
+    pub(crate) fn named(name: &str) -> Result<&'static Self> {
+        STRUCTURES.iter().copied().find(|it| it.name == name).ok_or_else(|| {
+            let known: Vec<&str> = STRUCTURES.iter().map(|it| it.name).collect();
+            Error::new(format!("structure `{name}` is unknown, known are {}", known.join(", ")))
+        })
+    }
+
+    /// Where its file is in a folder.
+    pub(crate) fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(self.file)
+    }
+
+    /// Builds its file, unless it is there from an earlier run.
+    pub(crate) fn ready(&self, folder: &Path, keys: &[String]) -> Result<PathBuf> {
+        let path = self.path(folder);
+        if !path.exists() {
+            // Under another name first, so that a half-built file is never taken for one.
+            let unfinished = folder.join(format!("{}.unfinished", self.file));
+            let _ = std::fs::remove_file(&unfinished);
+            self.build(&unfinished, keys)?;
+            std::fs::rename(&unfinished, &path)
+                .map_err(Error::context(format!("failed to name `{}`", path.display())))?;
+        }
+        Ok(path)
+    }
+
+    pub(crate) fn build(&self, path: &Path, keys: &[String]) -> Result<()> {
+        (self.build)(path, keys)
+    }
+
+    pub(crate) fn open(&self, path: &Path) -> Result<Box<dyn Dictionary>> {
+        (self.open)(path)
+    }
+
+    /// Asks for some keys and refuses wrong answers.
+    pub(crate) fn check(&self, dictionary: &dyn Dictionary, keys: &[String]) -> Result<()> {
+        for (rank, key) in keys.iter().enumerate().step_by(keys.len() / 1_000 + 1) {
+            let found = dictionary.get(key);
+            if found.is_none() || self.ranks && found != Some(rank as u64) {
+                let name = self.name;
+                return Err(Error::new(format!("`{name}` has {found:?} for key {rank}, `{key}`")));
+            }
+        }
+        Ok(())
+    }
+}

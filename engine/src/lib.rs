@@ -1,11 +1,12 @@
 //! A persistent trie over bytes or chars.
 //!
 //! A trie lives in memory, a checkpoint writes all of it to an immutable, checksummed image in one atomic step, and
-//! opening makes the image usable again: *eagerly*, by making a heap node of every node in it, or *lazily*, by
-//! reading it in place and making heap nodes of those that are accessed.
+//! opening makes the image usable again: *eagerly*, by making a heap node of every node in it (with one thread or
+//! several), *lazily*, by making heap nodes of those that are accessed, to a *depth*, or *mapped*, without heap nodes.
+//! An [`Image`] is for those who only ask: it is read where it is, and an [`ImageWriter`] makes it from sorted keys.
 //!
 //! ```
-//! use engine::{CharTrie, LoadStrategy};
+//! use engine::{CharImage, CharTrie, LoadStrategy, Verify};
 //!
 //! # fn main() -> engine::Result<()> {
 //! # let folder = tempfile::tempdir().expect("a scratch folder");
@@ -20,6 +21,11 @@
 //! assert_eq!(trie.get("東京")?, Some(14));
 //! let east: Vec<String> = trie.prefix("東").map(|entry| entry.map(|(key, _)| key)).collect::<Result<_, _>>()?;
 //! assert_eq!(east, ["東京", "東大阪"]);
+//!
+//! let image = CharImage::<u64>::open(&path, Verify::Full)?;
+//! assert_eq!(image.get_many(&["京都", "大阪"])?, [Some(2), None]);
+//! assert_eq!(image.at_least("東")?, Some(("東京".to_owned(), 14)));
+//! assert_eq!(image.range(.."東").next_back().transpose()?, Some(("京都".to_owned(), 2)));
 //! # Ok(())
 //! # }
 //! ```

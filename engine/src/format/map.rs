@@ -15,6 +15,24 @@ pub(crate) enum Bytes {
     Copied(Vec<u8>),
 }
 
+/// The first bytes of a file: its header, and the section table of every file that this build writes.
+pub(crate) struct Head {
+    bytes: [u8; Self::LEN],
+    len: usize,
+}
+
+impl Head {
+    const LEN: usize = 256;
+}
+
+impl Deref for Head {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 impl Deref for Bytes {
     type Target = [u8];
 
@@ -28,21 +46,33 @@ impl Deref for Bytes {
 
 impl Bytes {
     /// Maps a file. See the soundness section of `FORMAT.md` for what callers owe.
-    pub(crate) fn map(path: &Path) -> Result<(Header, Self)> {
+    pub(crate) fn map(path: &Path) -> Result<(Header, Head, Self)> {
         let (file, len) = open(path)?;
-        if len == 0 {
-            return Err(refuse_short(&[], len, path));
+        // A read costs less than a fault of the first page, which lookups may never need.
+        let mut head = Head { bytes: [0; Head::LEN], len: 0 };
+        while head.len < head.bytes.len() {
+            match (&file).read(&mut head.bytes[head.len..]) {
+                Ok(0) => break,
+                Ok(some) => head.len += some,
+                Err(fault) if fault.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(fault) => return Err(Error::io("read", path, fault)),
+            }
         }
+        let header = Header::decode(&head, len, path)?;
+        let Ok(mapped) = usize::try_from(len) else {
+            let source = std::io::Error::from(std::io::ErrorKind::FileTooLarge);
+            return Err(Error::io("map", path, source));
+        };
         // SAFETY: the map is only read. Images are private files that this engine replaces by rename and never
         // writes in place or truncates, so the mapped inode keeps its bytes for as long as the map lives; that
         // others keep to this is the documented contract of `Backing::Map`.
-        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(|source| Error::io("map", path, source))?;
-        let header = Header::decode(&map, len, path)?;
-        Ok((header, Self::Mapped(map)))
+        let map = unsafe { memmap2::MmapOptions::new().len(mapped).map(&file) };
+        let map = map.map_err(|source| Error::io("map", path, source))?;
+        Ok((header, head, Self::Mapped(map)))
     }
 
     /// Reads a file into memory. Nothing is allocated before the header vouches for the length.
-    pub(crate) fn copy(path: &Path) -> Result<(Header, Self)> {
+    pub(crate) fn copy(path: &Path) -> Result<(Header, Head, Self)> {
         let (mut file, len) = open(path)?;
         let mut head = Vec::with_capacity(HEADER_LEN);
         let fail = |source| Error::io("read", path, source);
@@ -54,14 +84,9 @@ impl Bytes {
         if bytes.len() as u64 != len {
             return Err(Error::corrupt(path, bytes.len() as u64, "the file was cut while it was read"));
         }
-        Ok((header, Self::Copied(bytes)))
-    }
-}
-
-fn refuse_short(bytes: &[u8], len: u64, path: &Path) -> Error {
-    match Header::decode(bytes, len, path) {
-        Err(refused) => refused,
-        Ok(_) => Error::corrupt(path, len, "the file ends inside the header"),
+        let mut head = Head { bytes: [0; Head::LEN], len: bytes.len().min(Head::LEN) };
+        head.bytes[..head.len].copy_from_slice(&bytes[..head.len]);
+        Ok((header, head, Self::Copied(bytes)))
     }
 }
 

@@ -126,9 +126,6 @@ impl Table {
                     format!("section `{}` is not where the one before it ends", section.id),
                 ));
             }
-            if index == 0 && file[end..section.off as usize].iter().any(|&byte| byte != 0) {
-                return Err(corrupt(end, "padding after the section table is not zero".to_owned()));
-            }
             free = section.span().end;
             sections.push(section);
         }
@@ -136,6 +133,16 @@ impl Table {
             return Err(Error::corrupt(path, free, "bytes after the last section"));
         }
         Ok(Self { sections })
+    }
+
+    /// Refuses padding between the table and the first section that is not zero. `file` reaches to that section.
+    pub(crate) fn check_padding(&self, file: &[u8], path: &Path) -> Result<()> {
+        let end = HEADER_LEN + self.sections.len() * ENTRY_LEN;
+        let padding = file.get(end..self.start() as usize).unwrap_or(&[]);
+        if padding.iter().any(|&byte| byte != 0) {
+            return Err(Error::corrupt(path, end as u64, "padding after the section table is not zero"));
+        }
+        Ok(())
     }
 
     /// Verifies the sections that have a checksum of their own.
@@ -220,6 +227,7 @@ mod tests {
         file.resize(file_len as usize, 0);
         spoil(&mut file);
         let table = Table::decode(&header, &file, Path::new("x"))?;
+        table.check_padding(&file, Path::new("x"))?;
         table.verify(&file, Path::new("x"))?;
         Ok(table)
     }

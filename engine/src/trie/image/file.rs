@@ -128,7 +128,7 @@ impl ImageFile {
         verify: Verify,
         pages: bool,
     ) -> Result<Self> {
-        let (header, bytes) = match backing {
+        let (header, head, bytes) = match backing {
             Backing::Map => Bytes::map(path)?,
             Backing::Copy => Bytes::copy(path)?,
         };
@@ -148,7 +148,10 @@ impl ImageFile {
         let Some(shape) = Shape::of(value_width, header.ranks) else {
             return unsupported(14, "a width of values that is not known");
         };
-        let table = Table::decode(&header, &bytes, path)?;
+        // The table of a file by another writer may be longer, or the sections further away.
+        let near = header.section_count <= 4;
+        let table = Table::decode(&header, if near { &head } else { &bytes }, path)?;
+        table.check_padding(if table.start() <= head.len() as u64 { &head } else { &bytes }, path)?;
         let nodes = table.find(SectionId::Trie, path)?;
         let checksums = table.find(SectionId::PageCrc, path)?;
         let grid = PageGrid::new(table.start()..checksums.start);

@@ -397,8 +397,8 @@ impl Builder {
                 node.extend_from_slice(&(end as u16).to_le_bytes()[..if wide { 2 } else { 1 }]);
             }
         }
-        node.extend_from_slice(&group.slots[..n * self.shape.slot]);
         node.extend_from_slice(prefix.bytes());
+        node.extend_from_slice(&group.slots[..n * self.shape.slot]);
         match &coded {
             Some(coded) => node.extend_from_slice(&coded.tails),
             None => tails.for_each(|tail| node.extend_from_slice(tail)),

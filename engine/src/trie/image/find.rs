@@ -197,16 +197,16 @@ impl<'i> Nodes<'i> {
         let prints = at + BUCKET_HEAD + self.shape.rank_len();
         let lens = prints + n;
         let wide = head[0] & FLAG_WIDE != 0;
-        let slots = lens + if wide { 2 * n } else { n };
-        let prefix = slots + n * self.shape.slot;
+        let prefix = lens + if wide { 2 * n } else { n };
         let prefix_len = usize::from(head[2]);
+        let slots = prefix + prefix_len;
         let Some((start, tail)) = key.split_at_checked(prefix_len) else { return Ok(Step::Absent) };
         let print = fingerprint(tail);
         let mut found = equal16(self.chunk(prints)?, print) & ((1 << n) - 1);
         if found == 0 || !same(start, self.slice(prefix, prefix_len)?) {
             return Ok(Step::Absent);
         }
-        let tails = prefix + prefix_len;
+        let tails = slots + n * self.shape.slot;
         while found != 0 {
             let index = found.trailing_zeros() as usize;
             let (from, to) = if wide {

@@ -196,9 +196,9 @@ impl<'i> Nodes<'i> {
         from += prints.len();
         let lens = self.slice(from, if kind & FLAG_WIDE == 0 { n } else { 2 * n })?;
         from += lens.len();
+        let (mut from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
         let slots = self.slice(from, n * self.shape.slot)?;
         from += slots.len();
-        let (from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
         let mut view = BucketView {
             at,
             n,

@@ -155,6 +155,8 @@ impl<'i> Point<'i> {
             let mut found = Self::candidates(entries, print);
             while found != 0 {
                 let record = Self::place(entries, found.trailing_zeros() as usize);
+                // Its end may lie on the next line.
+                prefetch(self.records.get(record + key.len()..).unwrap_or(&[]));
                 if let Some(hit) = self.record(record, key)? {
                     return Ok(Some(hit));
                 }

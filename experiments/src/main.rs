@@ -19,5 +19,7 @@ fn main() -> ExitCode {
         &loading::LoadingMemory,
         #[cfg(feature = "peers")]
         &peer_system::Peers,
+        #[cfg(feature = "peers")]
+        &peer_system::PeersMemory,
     ])
 }

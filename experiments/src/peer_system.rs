@@ -17,18 +17,23 @@
 //! | `random_hit` | keys that exist, uniformly at random: one pass |
 //! | `near_miss` | keys of which one char was replaced: one pass |
 //! | `file_bytes` | bytes of the file |
-//! | `anonymous_memory` | growth of the process's own memory, mapped files not counted, by opening the file and one pass |
+//! | `anonymous_memory` | growth of the own memory of a fresh process, mapped files not counted, by opening the file and one bulk pass |
 //! | `build` | building the file anew from sorted keys, with what it does for durability |
 
 use crate::memory::anonymous;
 use crate::peers::{Questions, Structure, Workload};
-use harness::worker::{Error, Prepared, Result, Sample, Setup, System};
-use std::path::PathBuf;
+use harness::worker::{Error, Prepared, Result, Sample, Setup, System, in_fresh_process};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The system `peers`.
 pub(crate) struct Peers;
 
+/// What `peers` has measured of memory, in a process of its own: not named in registrations.
+pub(crate) struct PeersMemory;
+
 struct Asking {
+    setup: Setup,
     structure: &'static Structure,
     folder: PathBuf,
     path: PathBuf,
@@ -60,12 +65,18 @@ impl System for Peers {
         let keys = workload.keys(terms, (!words.is_empty()).then_some(words.as_str()))?;
         let path = structure.ready(&setup.scratch, &keys)?;
         let lookups = lookups as usize;
+        let bulk = Questions::bulk(&keys, 10_000);
+        // For fresh processes, which have no room for the keys.
+        let lines: Vec<&str> = bulk.iter().collect();
+        fs::write(questions_file(&setup.scratch), lines.join("\n"))
+            .map_err(Error::context("failed to leave the questions in a file"))?;
         Ok(Box::new(Asking {
+            setup: setup.clone(),
             structure,
             folder: setup.scratch.clone(),
             path,
             passes,
-            bulk: Questions::bulk(&keys, 10_000),
+            bulk,
             hits: Questions::hits(&keys, lookups),
             misses: Questions::near_misses(&keys, lookups),
             keys,
@@ -76,11 +87,9 @@ impl System for Peers {
 impl Prepared for Asking {
     fn sample(&mut self, sample: &mut Sample) -> Result<()> {
         let Self { structure, path, .. } = self;
-        let before = anonymous()?;
         let dictionary = sample.time("open", || structure.open(path))?;
         // The first pass brings everything that the later ones need; values differ between structures, hits do not.
         let (found, _) = dictionary.pass(&self.bulk);
-        sample.bytes("anonymous_memory", anonymous()?.saturating_sub(before));
         let again = sample.mean_time("bulk", self.passes, || {
             Ok::<_, Error>(std::hint::black_box(dictionary.pass(&self.bulk)).0)
         })?;
@@ -99,12 +108,56 @@ impl Prepared for Asking {
         sample.answer(&(found, again, hits.0, misses.0, first.is_some()));
         let len = path.metadata().map_err(Error::context("failed to ask for the length of the file"))?.len();
         sample.bytes("file_bytes", len);
+        if sample.wants("anonymous_memory") {
+            let (value, digest) = in_fresh_process("peers-memory", &self.setup, "anonymous_memory")?;
+            sample.value("anonymous_memory", value);
+            sample.answer(&digest);
+        }
         if sample.wants("build") {
             let anew = self.folder.join(format!("{}.anew", structure.name));
-            let _ = std::fs::remove_file(&anew);
+            let _ = fs::remove_file(&anew);
             sample.time("build", || structure.build(&anew, &self.keys))?;
-            std::fs::remove_file(&anew).map_err(Error::context("failed to remove a file that was built"))?;
+            fs::remove_file(&anew).map_err(Error::context("failed to remove a file that was built"))?;
         }
+        Ok(())
+    }
+}
+
+fn questions_file(folder: &Path) -> PathBuf {
+    folder.join("bulk.txt")
+}
+
+impl System for PeersMemory {
+    fn name(&self) -> &'static str {
+        "peers-memory"
+    }
+
+    fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
+        let structure: String = setup.params.get("structure")?;
+        let structure = Structure::named(&structure)?;
+        let text = fs::read_to_string(questions_file(&setup.scratch))
+            .map_err(Error::context("failed to read the questions"))?;
+        let mut bulk = Questions::default();
+        // No key has a line end in it.
+        text.split('\n').for_each(|key| bulk.push(key));
+        Ok(Box::new(Holding { structure, path: structure.path(&setup.scratch), bulk }))
+    }
+}
+
+struct Holding {
+    structure: &'static Structure,
+    path: PathBuf,
+    bulk: Questions,
+}
+
+impl Prepared for Holding {
+    fn sample(&mut self, sample: &mut Sample) -> Result<()> {
+        let before = anonymous()?;
+        let dictionary = self.structure.open(&self.path)?;
+        let (found, _) = dictionary.pass(&self.bulk);
+        let after = anonymous()?;
+        sample.bytes("anonymous_memory", after.saturating_sub(before));
+        sample.answer(&found);
         Ok(())
     }
 }

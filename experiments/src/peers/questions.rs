@@ -8,7 +8,8 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    fn push(&mut self, key: &str) {
+    /// Adds a key.
+    pub(crate) fn push(&mut self, key: &str) {
         self.text.push_str(key);
         self.ends.push(self.text.len());
     }

@@ -31,10 +31,13 @@
 //! ```
 //!
 //! Modules, in reading order: [`symbol`] what keys are made of, [`format`](mod@format) the bytes of a file, [`trie`] the trie,
-//! and [`Error`] what can go wrong. The engine reads no clock and no environment variable and prints nothing.
+//! and [`Error`] what can go wrong. The engine reads no clock and no environment variable and prints nothing, except for
+//! the allocator `heap` (feature `heap`): it reads its switches and reports faults.
 
 mod error;
 pub mod format;
+#[cfg(all(feature = "heap", target_os = "linux", target_pointer_width = "64"))]
+pub mod heap;
 pub mod symbol;
 pub mod trie;
 

@@ -5,7 +5,6 @@
 //! test by which the fast path finds out that a thread has no heap yet, is in debug mode, or has ended.
 
 use std::mem::MaybeUninit;
-use std::ptr::null_mut;
 
 /// Most blocks in the cache, and in the inline slots.
 pub(super) const SLOTS: usize = 128;
@@ -43,19 +42,19 @@ pub(super) const fn capacity(size: usize) -> u32 {
 impl Bin {
     #[cfg(test)]
     pub(super) fn new(cap: u32, slots: u32) -> Self {
-        let (stack, ring) = ([null_mut(); SLOTS], [const { MaybeUninit::uninit() }; SLOTS]);
+        let (stack, ring) = ([std::ptr::null_mut(); SLOTS], [const { MaybeUninit::uninit() }; SLOTS]);
         Self { len: 0, cap, queued: 0, room: slots, first: 0, _line: 0, stack, ring }
     }
 
-    /// Takes the block that was put on the stack last; null when there is none.
+    /// Takes the block that was put on the stack last.
     #[inline(always)]
-    pub(super) fn pop(&mut self) -> *mut u8 {
+    pub(super) fn pop(&mut self) -> Option<*mut u8> {
         if self.len == 0 {
-            return null_mut();
+            return None;
         }
         self.len -= 1;
         // SAFETY: `len` is at most `SLOTS`, before it was lowered.
-        unsafe { *self.stack.get_unchecked(self.len as usize) }
+        Some(unsafe { *self.stack.get_unchecked(self.len as usize) })
     }
 
     /// Puts a block on the stack; whether there was room.
@@ -112,7 +111,7 @@ mod tests {
             for (number, step) in steps.into_iter().enumerate() {
                 let ptr = std::ptr::without_provenance_mut(16 * (number + 1));
                 match step {
-                    0 => prop_assert_eq!(bin.pop(), stack.pop().unwrap_or(null_mut())),
+                    0 => prop_assert_eq!(bin.pop(), stack.pop()),
                     1 => {
                         let room = stack.len() < cap as usize;
                         if room {
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn zeroes_are_empty_and_full() {
         let mut bin = Bin::new(0, 0);
-        assert!(bin.pop().is_null() && !bin.push(std::ptr::dangling_mut()));
+        assert!(bin.pop().is_none() && !bin.push(std::ptr::dangling_mut()));
         assert_eq!((bin.queued, bin.room), (0, 0));
     }
 }

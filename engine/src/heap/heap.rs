@@ -3,10 +3,11 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicU64;
 
 use super::bin::Bin;
 use super::local::{self, Counters, Local, count};
-use super::sizes::{LARGEST_FAST, LEAST_ALIGN, Route, fast};
+use super::sizes::{LARGEST_FAST, LEAST_ALIGN, Route, fast, place};
 use super::thread::{self, Stage};
 use super::{checked, huge, pool};
 
@@ -85,16 +86,45 @@ fn chain_leads(class: usize, local: *mut Local) -> bool {
     ((12..16).contains(&class) && on(6)) || ((8..12).contains(&class) && on(5))
 }
 
+/// The bin of a request on the inlined path.
+///
 /// # Safety
 ///
-/// `class` is a class and `local` the heap of this thread or the one that has nothing.
+/// `size` is at most [`LARGEST_FAST`] and `local` the heap of this thread or the one that has nothing.
 #[inline(always)]
-unsafe fn bin_and_counters(local: *mut Local, class: usize) -> (*mut Bin, *const Counters) {
-    // SAFETY: by the contract, both are in bounds.
-    unsafe {
-        let bins: *mut Bin = (&raw mut (*local).bins).cast();
-        let counters: *const Counters = (&raw const (*local).counters).cast();
-        (bins.add(class), counters.add(class))
+unsafe fn bin_of(local: *mut Local, size: usize) -> *mut Bin {
+    // SAFETY: the bins stand first in a heap, and the table leads to one of them.
+    unsafe { local.byte_add(place(size)).cast() }
+}
+
+/// Counts, if the form does, for the class of `size` in one of its counters.
+///
+/// # Safety
+///
+/// As for [`bin_of`], and the heap is that of this thread.
+#[inline(always)]
+unsafe fn note<F: Form>(local: *mut Local, size: usize, counter: impl Fn(&Counters) -> &AtomicU64) {
+    if F::COUNTED {
+        // SAFETY: by the contract.
+        unsafe {
+            let counters = (&raw const (*local).counters).cast::<Counters>();
+            count(counter(&*counters.add(fast(size))));
+        }
+    }
+}
+
+/// Whether a request goes by the inline slots first.
+///
+/// # Safety
+///
+/// As for [`bin_of`].
+#[inline(always)]
+unsafe fn inline_first<F: Form>(local: *mut Local, size: usize) -> bool {
+    match F::GATE {
+        Gate::Absent => false,
+        Gate::Room => true,
+        // SAFETY: by the contract.
+        Gate::Chain => chain_leads(unsafe { fast(size) }, local),
     }
 }
 
@@ -106,29 +136,16 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         if !is_fast(layout) {
             return alloc_slow(layout.size(), layout.align());
         }
-        let local = thread::local();
+        let (local, size) = (thread::local(), layout.size());
         // SAFETY: the size was tested; the bin is the thread's own, or the one that is empty and never written.
         unsafe {
-            let class = fast(layout.size());
-            let (bin, counters) = bin_and_counters(local, class);
-            let through = match F::GATE {
-                Gate::Absent => false,
-                Gate::Room => true,
-                Gate::Chain => chain_leads(class, local),
-            };
-            if through && (*bin).queued != 0 {
-                if F::COUNTED {
-                    count(&(*counters).inline_hits);
-                }
+            let bin = bin_of(local, size);
+            if inline_first::<F>(local, size) && (*bin).queued != 0 {
+                note::<F>(local, size, |it| &it.inline_hits);
                 return (*bin).dequeue();
             }
-            let ptr = (*bin).pop();
-            if ptr.is_null() {
-                return alloc_slow(layout.size(), layout.align());
-            }
-            if F::COUNTED {
-                count(&(*counters).hits);
-            }
+            let Some(ptr) = (*bin).pop() else { return alloc_slow(size, layout.align()) };
+            note::<F>(local, size, |it| &it.hits);
             ptr
         }
     }
@@ -139,28 +156,18 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
             // SAFETY: by the contract of the caller.
             return unsafe { dealloc_slow(ptr, layout.size(), layout.align()) };
         }
-        let local = thread::local();
+        let (local, size) = (thread::local(), layout.size());
         // SAFETY: the size was tested; the bin is the thread's own, or the one that is full and never written.
         unsafe {
-            let class = fast(layout.size());
-            let (bin, counters) = bin_and_counters(local, class);
-            let through = match F::GATE {
-                Gate::Absent => false,
-                Gate::Room => true,
-                Gate::Chain => chain_leads(class, local),
-            };
-            if through && (*bin).room != 0 {
-                if F::COUNTED {
-                    count(&(*counters).inline_pushes);
-                }
+            let bin = bin_of(local, size);
+            if inline_first::<F>(local, size) && (*bin).room != 0 {
+                note::<F>(local, size, |it| &it.inline_pushes);
                 return (*bin).enqueue(ptr);
             }
             if !(*bin).push(ptr) {
-                return dealloc_slow(ptr, layout.size(), layout.align());
+                return dealloc_slow(ptr, size, layout.align());
             }
-            if F::COUNTED {
-                count(&(*counters).pushes);
-            }
+            note::<F>(local, size, |it| &it.pushes);
         }
     }
 
@@ -198,10 +205,7 @@ pub(super) fn alloc_slow(size: usize, align: usize) -> *mut u8 {
         Route::Small(class) if stage == Stage::Live => {
             let local = thread::local();
             // SAFETY: the heap is this thread's.
-            unsafe {
-                let ptr = (*local).bins[class].pop();
-                if ptr.is_null() { local::refill(local, class) } else { ptr }
-            }
+            unsafe { (*local).bins[class].pop().unwrap_or_else(|| local::refill(local, class)) }
         }
         Route::Small(class) => thread::take_ended(class),
         Route::Run(spans) => pool::take_run(spans).0,

@@ -9,7 +9,7 @@
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
-use std::ptr::with_exposed_provenance_mut;
+use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bin::{Bin, SLOTS, capacity};
@@ -17,7 +17,7 @@ use super::gates::Configuration;
 use super::os::{self, PAGE};
 use super::pool;
 use super::remote::Pending;
-use super::sizes::{CLASSES, SPAN, block, hot};
+use super::sizes::{CLASSES, PITCH, SPAN, block, hot};
 use super::span::{self, Span, span_of};
 
 /// Empty spans that a heap keeps, before it gives them to the pool: 1 MiB.
@@ -50,6 +50,7 @@ struct Mailbox(Pending);
 /// A thread's heap. Zeroes are one that has nothing and takes nothing.
 #[repr(C)]
 pub(super) struct Local {
+    /// First, so that the address of the heap is that of the bins.
     pub(super) bins: [Bin; CLASSES],
     /// Inline slots that are on, a bit for each hot class.
     pub(super) gates: u64,
@@ -200,7 +201,7 @@ pub(super) unsafe fn refill(local: *mut Local, class: usize) -> *mut u8 {
         // The block with the lowest address is taken first.
         std::slice::from_raw_parts_mut(stack, taken).reverse();
         (*bin).len = taken as u32;
-        (*bin).pop()
+        (*bin).pop().unwrap_or(null_mut())
     }
 }
 
@@ -383,4 +384,5 @@ unsafe fn unlist(local: *mut Local, span: *mut Span) {
 /// Bytes of the heap itself.
 pub(super) const BYTES: usize = size_of::<Local>();
 
+const _: () = assert!(size_of::<Bin>() == PITCH * 8, "the table of sizes leads to bins");
 const _: () = assert!(SPAN / block(0) < 1 << 16, "the blocks of a span fit into the counter of a list");

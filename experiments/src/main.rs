@@ -2,6 +2,14 @@
 //!
 //! `harness run <experiment>` builds and starts it; by hand it answers the lines of the worker protocol.
 
+mod heap;
+mod heap_allocators;
+mod heap_crew;
+mod heap_growth;
+#[cfg(feature = "peer-allocators")]
+mod heap_peers;
+mod heap_trace;
+mod heap_workloads;
 mod loading;
 mod memory;
 #[cfg(feature = "peers")]
@@ -17,6 +25,8 @@ fn main() -> ExitCode {
     harness::worker::main(&[
         &loading::Loading,
         &loading::LoadingMemory,
+        &heap::Heap,
+        &heap::HeapMemory,
         #[cfg(feature = "peers")]
         &peer_system::Peers,
         #[cfg(feature = "peers")]

@@ -56,6 +56,23 @@ impl Sample {
         result
     }
 
+    /// Times `work` of `events` events in one go: as events a second the value of `rate`, and as a duration that of
+    /// `time`, whichever of them is asked for.
+    ///
+    /// For work so short that the clock must not be read for each. Work that takes no time at all fails the sample.
+    pub fn rate<T>(&mut self, rate: &str, time: &str, events: u64, work: impl FnOnce() -> T) -> T {
+        let (elapsed, result) = clock::time(self.clock, work);
+        self.duration(time, elapsed);
+        if self.wants(rate) {
+            if elapsed.is_zero() {
+                self.fail(Error::new(format!("{events} events of `{rate}` took no time by the clock")));
+            } else {
+                self.put(rate, UnitKind::Rate, events as f64 / elapsed.as_secs_f64());
+            }
+        }
+        result
+    }
+
     /// Records a duration as the value of `metric`, in its registered unit.
     pub fn duration(&mut self, metric: &str, duration: Duration) {
         self.put(metric, UnitKind::Time, duration.as_nanos() as f64);
@@ -124,6 +141,16 @@ mod tests {
         sample.bytes("not asked for", 1);
         let (values, _) = sample.finish().unwrap();
         assert_eq!(values, BTreeMap::from([("open".to_owned(), 1.5), ("size".to_owned(), 2.0)]));
+    }
+
+    #[test]
+    fn a_rate_is_events_a_second() {
+        let unit = |text| Unit::parse(text).unwrap();
+        let metrics = vec![("speed".into(), unit("kop/s")), ("slice".into(), unit("s"))];
+        let mut sample = Sample::new(0, false, Clock::Wall, metrics);
+        sample.rate("speed", "slice", 500, || std::thread::sleep(Duration::from_millis(2)));
+        let (values, _) = sample.finish().unwrap();
+        assert!((values["speed"] * values["slice"] - 0.5).abs() < 1e-9, "{values:?}");
     }
 
     #[test]

@@ -75,13 +75,17 @@ fn every_block_comes_home_once() {
                 thread::spawn(move || blocks.into_iter().for_each(|it| heap.give_abroad(it)))
             })
             .into();
-        let (mut home, mut counted) = heap.drain();
+        let (mut home, mut counted) = (Vec::new(), 0);
+        while home.len() < 4 {
+            let (blocks, count) = heap.drain();
+            home.extend(blocks);
+            counted += count;
+            // Lets the others go on: a block that is not home yet is on its way.
+            thread::yield_now();
+        }
         for thread in threads {
             thread.join().unwrap();
         }
-        let (late, more) = heap.drain();
-        home.extend(late);
-        counted += more;
         home.sort_unstable();
         assert_eq!(home, [1, 2, 3, 4]);
         assert_eq!(counted, 4);
@@ -96,8 +100,12 @@ fn a_block_can_come_home_twice() {
         let (a, b) = (Arc::clone(&heap), Arc::clone(&heap));
         let first = thread::spawn(move || a.give_abroad(1));
         let second = thread::spawn(move || b.give_abroad(2));
-        let (home, _) = heap.drain();
-        for block in &home {
+        let mut again = Vec::new();
+        while again.is_empty() {
+            again = heap.drain().0;
+            thread::yield_now();
+        }
+        for block in &again {
             heap.give_abroad(*block);
         }
         first.join().unwrap();

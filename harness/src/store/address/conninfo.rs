@@ -115,7 +115,7 @@ fn unknown(name: &str) -> StoreError {
         .iter()
         .map(|(it, ..)| (strsim::jaro_winkler(it, name), *it))
         .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(likeness, _)| *likeness > 0.8);
+        .filter(|(likeness, _)| *likeness > 0.85);
     problem(near.map_or_else(
         // Whatever stands here may be the half of a password with an `&` or a blank in it.
         || "unknown option".to_owned(),

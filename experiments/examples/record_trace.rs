@@ -3,7 +3,6 @@
 //! `cargo run --release -p experiments --example record_trace -- 1000 experiments/traces/trie-build.trace`
 
 #[path = "../src/terms.rs"]
-#[expect(dead_code, reason = "the queries are not needed here")]
 mod terms;
 
 use std::alloc::{GlobalAlloc, Layout, System};

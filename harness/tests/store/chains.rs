@@ -143,7 +143,7 @@ fn what_was_there_before_is_sealed_as_found() {
     let back = "drop view harness.latest_runs, harness.invalidated_runs; drop table harness.chain, \
                 harness.invalidations; delete from harness.schema_migrations where version = 3";
     database.client().batch_execute(back).unwrap();
-    let mut store = database.store();
+    let mut store = migrated(&database.url);
     let links = store.chain("exp-1-lazy").unwrap();
     assert!(links.iter().all(|it| it.found));
     assert_eq!(chain::broken("exp-1-lazy", &links), None);

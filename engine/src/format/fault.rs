@@ -1,9 +1,9 @@
 //! The twin of a storage that fails on demand.
 
-use std::cell::Cell;
 use std::io;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::storage::{Storage, StorageFile};
 
@@ -14,35 +14,37 @@ use super::storage::{Storage, StorageFile};
 #[derive(Debug)]
 pub struct FaultStorage<S> {
     inner: S,
-    fuse: Rc<Cell<u32>>,
+    fuse: Arc<AtomicU32>,
 }
 
 impl<S> FaultStorage<S> {
     /// Lets the first `fuse` mutations pass.
     pub fn new(inner: S, fuse: u32) -> Self {
-        Self { inner, fuse: Rc::new(Cell::new(fuse)) }
+        Self { inner, fuse: Arc::new(AtomicU32::new(fuse)) }
     }
 
     /// How many more mutations will pass.
     pub fn left(&self) -> u32 {
-        self.fuse.get()
+        self.fuse.load(Ordering::Relaxed)
     }
 }
 
-fn burn(fuse: &Cell<u32>) -> io::Result<()> {
-    match fuse.get().checked_sub(1) {
-        Some(left) => {
-            fuse.set(left);
-            Ok(())
-        }
-        None => Err(io::Error::other("injected fault")),
+fn burn(fuse: &AtomicU32) -> io::Result<()> {
+    match fuse.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(io::Error::other("injected fault")),
     }
 }
 
 impl<S: Storage> Storage for FaultStorage<S> {
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
         burn(&self.fuse)?;
-        Ok(Box::new(FaultFile { inner: self.inner.create(path)?, fuse: Rc::clone(&self.fuse) }))
+        Ok(Box::new(FaultFile { inner: self.inner.create(path)?, fuse: Arc::clone(&self.fuse) }))
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        burn(&self.fuse)?;
+        Ok(Box::new(FaultFile { inner: self.inner.append(path)?, fuse: Arc::clone(&self.fuse) }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -68,7 +70,7 @@ impl<S: Storage> Storage for FaultStorage<S> {
 
 struct FaultFile {
     inner: Box<dyn StorageFile>,
-    fuse: Rc<Cell<u32>>,
+    fuse: Arc<AtomicU32>,
 }
 
 impl StorageFile for FaultFile {
@@ -80,12 +82,12 @@ impl StorageFile for FaultFile {
         self.inner.write(data)
     }
 
-    fn write_start(&mut self, data: &[u8]) -> io::Result<()> {
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         if let Err(fault) = burn(&self.fuse) {
-            self.inner.write_start(&data[..data.len() / 2])?;
+            self.inner.write_at(offset, &data[..data.len() / 2])?;
             return Err(fault);
         }
-        self.inner.write_start(data)
+        self.inner.write_at(offset, data)
     }
 
     fn sync(&mut self) -> io::Result<()> {

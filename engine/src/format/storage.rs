@@ -4,12 +4,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Where images are written. [`Disk`] is the real one, [`FaultStorage`](super::FaultStorage) its twin that fails.
+/// Where files are written. [`Disk`] is the real one, [`FaultStorage`](super::FaultStorage) its twin that fails.
 ///
 /// Only mutations go through it: reading never changes anything.
-pub trait Storage {
+pub trait Storage: Send + Sync {
     /// Creates a file that must not exist yet, readable and writable by its owner only.
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
+
+    /// Opens a file that exists, to go on at its end.
+    fn append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
 
     /// Gives a file a new name; a file of that name is replaced in one step.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -24,13 +27,13 @@ pub trait Storage {
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
-/// A file that is being written, from its start to its end.
-pub trait StorageFile {
+/// A file that is being written.
+pub trait StorageFile: Send {
     /// Appends `data`.
     fn write(&mut self, data: &[u8]) -> io::Result<()>;
 
-    /// Writes `data` over the first bytes of the file, which were written before. What is appended stays where it is.
-    fn write_start(&mut self, data: &[u8]) -> io::Result<()>;
+    /// Writes `data` over bytes of the file that were written before. What is appended stays where it is.
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()>;
 
     /// Makes everything that was written durable.
     fn sync(&mut self) -> io::Result<()>;
@@ -47,6 +50,12 @@ impl Storage for Disk {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         Ok(Box::new(options.open(path)?))
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Box::new(file))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -72,8 +81,8 @@ impl StorageFile for File {
         self.write_all(data)
     }
 
-    fn write_start(&mut self, data: &[u8]) -> io::Result<()> {
-        self.seek(SeekFrom::Start(0))?;
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.seek(SeekFrom::Start(offset))?;
         self.write_all(data)?;
         self.seek(SeekFrom::End(0))?;
         Ok(())

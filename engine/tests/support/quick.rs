@@ -14,6 +14,10 @@ impl Storage for Quick {
         Ok(Box::new(QuickFile(Disk.create(path)?)))
     }
 
+    fn append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        Ok(Box::new(QuickFile(Disk.append(path)?)))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         // Some file systems sync a file that replaces another.
         let _ = Disk.remove(to);
@@ -38,8 +42,8 @@ impl StorageFile for QuickFile {
         self.0.write(data)
     }
 
-    fn write_start(&mut self, data: &[u8]) -> io::Result<()> {
-        self.0.write_start(data)
+    fn write_at(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write_at(offset, data)
     }
 
     fn sync(&mut self) -> io::Result<()> {

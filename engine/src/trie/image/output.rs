@@ -76,7 +76,7 @@ impl<'s> Output<'s> {
         let Some(mut file) = self.file else { return Ok(Finished::Memory(self.held)) };
         file.write(|file| file.write(&self.held))?;
         if self.written > 0 {
-            file.write(|file| file.write_start(head))?;
+            file.write(|file| file.write_at(0, head))?;
         }
         Ok(Finished::Storage(file))
     }

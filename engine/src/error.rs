@@ -103,11 +103,38 @@ pub enum Error {
         /// The largest trie section there can be, in bytes.
         limit: u64,
     },
+    /// The operations of one commit need more than a record of the log can hold. Nothing of it was done.
+    CommitTooLarge {
+        /// The most there can be, in bytes.
+        limit: u64,
+    },
+    /// The store has an owner already.
+    Locked {
+        /// Its directory.
+        path: PathBuf,
+        /// Who has it open: `this process` or `another process`.
+        by: &'static str,
+    },
+    /// The log or the manifest of the store could not be written earlier, so nothing can be acknowledged any more.
+    Stopped {
+        /// Its directory.
+        path: PathBuf,
+        /// What happened then.
+        reason: String,
+    },
 }
 
 impl Error {
     pub(crate) fn io(attempt: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { attempt, path: path.to_owned(), source }
+    }
+
+    /// The message with that of its cause.
+    pub(crate) fn with_cause(&self) -> String {
+        match self {
+            Self::Io { source, .. } => format!("{self}: {source}"),
+            _ => self.to_string(),
+        }
     }
 
     pub(crate) fn corrupt(path: &Path, offset: u64, reason: impl Into<String>) -> Self {
@@ -171,6 +198,23 @@ impl fmt::Display for Error {
             Self::ImageTooLarge { limit } => {
                 write!(f, "terms need more than `{limit}` bytes in one image; split them over several tries")
             }
+            Self::CommitTooLarge { limit } => {
+                write!(
+                    f,
+                    "the operations of a commit need more than `{limit}` bytes; split them over several"
+                )
+            }
+            Self::Locked { path, by } => write!(
+                f,
+                "failed to open the store `{}`: {by} has it open; close it there first",
+                path.display()
+            ),
+            Self::Stopped { path, reason } => write!(
+                f,
+                "failed to write to the store `{}`, which stopped earlier: {reason}; \
+                 what was acknowledged is safe, see to the disk and open the store again",
+                path.display()
+            ),
         }
     }
 }

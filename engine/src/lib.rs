@@ -31,17 +31,25 @@
 //! ```
 //!
 //! Modules, in reading order: [`symbol`] what keys are made of, [`format`](mod@format) the bytes of a file, [`trie`] the trie,
-//! and [`Error`] what can go wrong. The engine reads no clock and no environment variable and prints nothing, except for
-//! the allocator `heap` (feature `heap`): it reads its switches and reports faults.
+//! [`store`] a map that takes changes one by one and survives crashes, and [`Error`] what can go wrong. The engine reads no clock
+//! and no environment variable and prints nothing, except for the allocator `heap` (feature `heap`): it reads its switches and
+//! reports faults.
 
 mod error;
 pub mod format;
 #[cfg(all(feature = "heap", target_os = "linux", target_pointer_width = "64"))]
 pub mod heap;
+#[cfg(not(loom))]
+pub mod store;
+#[cfg(loom)]
+#[path = "store/loom.rs"]
+mod store;
 pub mod symbol;
 pub mod trie;
 
 pub use error::{Error, Result};
+#[cfg(not(loom))]
+pub use store::{ByteStore, CharStore, Durability, Snapshot, Store, StoreOptions};
 pub use trie::{
     Backing, ByteImage, ByteTrie, CharImage, CharTrie, Image, ImageWriter, LoadStrategy, OpenOptions,
     Profile, Rank, Trie, Verify,

@@ -41,7 +41,7 @@ fn seal_log(bytes: &mut [u8]) {
     if let Some(sum) = bytes.get(..60).map(crc32fast::hash) {
         put(bytes, 60, &sum.to_le_bytes());
     }
-    let mut at = 64;
+    let mut at = 64_usize;
     while let Some(record) = bytes.get(at..at.saturating_add(24 + number(bytes, at))) {
         if record.len() < 24 {
             break;

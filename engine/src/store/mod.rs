@@ -50,6 +50,7 @@ mod record;
 mod recovery;
 mod segment;
 mod snapshot;
+mod sort;
 mod sync;
 mod version;
 mod writer;

@@ -14,6 +14,7 @@ use super::memtable::Memtable;
 use super::options::{Durability, StoreOptions};
 use super::record::Record;
 use super::segment::{self, HEADER, SegmentHeader};
+use super::sort::{Logged, sort};
 use super::version::Version;
 use crate::error::{Error, Result};
 use crate::format::{self, Storage, Target};
@@ -120,7 +121,12 @@ struct Replay {
 }
 
 impl Replay {
-    fn record<K: Symbol, V: Value>(&mut self, record: Record<'_>) -> std::result::Result<(), &'static str> {
+    /// Counts the operations of a record, and puts them at the end of `logged`.
+    fn record<'l, K: Symbol, V: Value>(
+        &mut self,
+        record: Record<'l>,
+        logged: &mut Vec<Logged<'l>>,
+    ) -> std::result::Result<(), &'static str> {
         self.open = true;
         for operation in record.operations(K::KIND, usize::from(V::WIDTH)) {
             let operation = operation?;
@@ -130,7 +136,7 @@ impl Replay {
                 _ => Some(self.len),
             }
             .ok_or("a removal from an empty store")?;
-            self.memory.set(operation.key, operation.change);
+            logged.push(Logged::new(operation.key, operation.change, logged.len()));
             self.operations += 1;
         }
         if record.is_empty() {
@@ -204,7 +210,14 @@ impl Loaded {
     }
 
     fn replay<K: Symbol, V: Value>(self, end: Option<u64>, replay: &mut Replay) -> Result<(u64, u64)> {
-        segment::read(&self.bytes, self.header, end, &self.path, |record| replay.record::<K, V>(record))
+        let mut logged = Vec::new();
+        let each = |record| replay.record::<K, V>(record, &mut logged);
+        let ended = segment::read(&self.bytes, self.header, end, &self.path, each)?;
+        sort(&mut logged);
+        for operation in logged {
+            replay.memory.set(operation.key, operation.change);
+        }
+        Ok(ended)
     }
 }
 

@@ -74,12 +74,12 @@ impl SegmentHeader {
 /// # Errors
 ///
 /// [`Error::Corrupt`] if a record that was durable is damaged, or if `each` says that operations make no sense.
-pub(super) fn read(
-    bytes: &[u8],
+pub(super) fn read<'b>(
+    bytes: &'b [u8],
     header: SegmentHeader,
     end: Option<u64>,
     path: &Path,
-    mut each: impl FnMut(Record<'_>) -> std::result::Result<(), &'static str>,
+    mut each: impl FnMut(Record<'b>) -> std::result::Result<(), &'static str>,
 ) -> Result<(u64, u64)> {
     let limit = match end {
         None => bytes.len(),

@@ -86,7 +86,7 @@ where
                             changed.insert(key.clone(), *value)
                         ),
                         None => {
-                            assert_eq!(writer.remove(key.borrow()).unwrap(), changed.remove(key.borrow()))
+                            assert_eq!(writer.remove(key.borrow()).unwrap(), changed.remove(key.borrow()));
                         }
                     }
                 }

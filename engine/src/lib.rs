@@ -31,10 +31,12 @@
 //! ```
 //!
 //! Modules, in reading order: [`symbol`] what keys are made of, [`format`](mod@format) the bytes of a file, [`trie`] the trie,
-//! [`store`] a map that takes changes one by one and survives crashes, and [`Error`] what can go wrong. The engine reads no clock
-//! and no environment variable and prints nothing, except for the allocator `heap` (feature `heap`): it reads its switches and
+//! [`store`] a map that takes changes one by one and survives crashes, [`codec`] dictionaries in
+//! other formats, and [`Error`] what can go wrong. The engine reads no clock and no environment variable and prints nothing,
+//! except for the allocator `heap` (feature `heap`): it reads its switches and
 //! reports faults.
 
+pub mod codec;
 mod error;
 pub mod format;
 #[cfg(all(feature = "heap", target_os = "linux", target_pointer_width = "64"))]

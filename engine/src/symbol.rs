@@ -58,6 +58,9 @@ pub trait Symbol: 'static {
 
     /// The key that was stored as these bytes, or `None` if no key is.
     fn key(bytes: &[u8]) -> Option<Self::Owned>;
+
+    /// As [`key`](Self::key), without a copy.
+    fn borrowed(bytes: &[u8]) -> Option<&Self::Key>;
 }
 
 impl Symbol for u8 {
@@ -72,6 +75,10 @@ impl Symbol for u8 {
     fn key(bytes: &[u8]) -> Option<Vec<u8>> {
         Some(bytes.to_vec())
     }
+
+    fn borrowed(bytes: &[u8]) -> Option<&[u8]> {
+        Some(bytes)
+    }
 }
 
 impl Symbol for char {
@@ -85,6 +92,10 @@ impl Symbol for char {
 
     fn key(bytes: &[u8]) -> Option<String> {
         std::str::from_utf8(bytes).ok().map(str::to_owned)
+    }
+
+    fn borrowed(bytes: &[u8]) -> Option<&str> {
+        std::str::from_utf8(bytes).ok()
     }
 }
 

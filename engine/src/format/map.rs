@@ -23,6 +23,13 @@ pub(crate) struct Head {
 
 impl Head {
     const LEN: usize = 256;
+
+    /// The beginning of a whole file.
+    fn of(file: &[u8]) -> Self {
+        let mut head = Self { bytes: [0; Self::LEN], len: file.len().min(Self::LEN) };
+        head.bytes[..head.len].copy_from_slice(&file[..head.len]);
+        head
+    }
 }
 
 impl Deref for Head {
@@ -71,6 +78,12 @@ impl Bytes {
         Ok((header, head, Self::Mapped(map)))
     }
 
+    /// Takes bytes that are in memory already; `path` is what errors name.
+    pub(crate) fn owned(bytes: Vec<u8>, path: &Path) -> Result<(Header, Head, Self)> {
+        let header = Header::decode(&bytes, bytes.len() as u64, path)?;
+        Ok((header, Head::of(&bytes), Self::Copied(bytes)))
+    }
+
     /// Reads a file into memory. Nothing is allocated before the header vouches for the length.
     pub(crate) fn copy(path: &Path) -> Result<(Header, Head, Self)> {
         let (mut file, len) = open(path)?;
@@ -84,9 +97,7 @@ impl Bytes {
         if bytes.len() as u64 != len {
             return Err(Error::corrupt(path, bytes.len() as u64, "the file was cut while it was read"));
         }
-        let mut head = Head { bytes: [0; Head::LEN], len: bytes.len().min(Head::LEN) };
-        head.bytes[..head.len].copy_from_slice(&bytes[..head.len]);
-        Ok((header, head, Self::Copied(bytes)))
+        Ok((header, Head::of(&bytes), Self::Copied(bytes)))
     }
 }
 

@@ -14,6 +14,6 @@ pub use storage::{Disk, Storage, StorageFile};
 
 pub(crate) use checksum::{PAGE_LEN, PageGrid, Pages, crc32};
 pub(crate) use header::Header;
-pub(crate) use map::Bytes;
+pub(crate) use map::{Bytes, Head};
 pub(crate) use replace::{Replacement, Target, publish};
 pub(crate) use section::{ENTRY_LEN, Section, SectionId, Table};

@@ -8,10 +8,11 @@ use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 
 use super::image::{Damage, Hit, ImageFile, Walker};
-use super::options::OpenOptions;
+use super::options::{OpenOptions, Verify};
 use super::range::Range;
 use super::stored::Stored;
 use crate::error::{Error, Result};
+use crate::format::Bytes;
 use crate::symbol::Symbol;
 
 /// An image over bytes.
@@ -45,6 +46,23 @@ impl<K: Symbol, V: Stored + ?Sized> Image<K, V> {
         let OpenOptions { verify, backing, .. } = options.into();
         let file = ImageFile::open(path.as_ref(), K::KIND, V::WIDTH, V::RANKED, backing, verify, false)?;
         Ok(Self { file, types: PhantomData })
+    }
+
+    /// Takes the bytes of an image that are in memory, as they are. Errors call their path `bytes in memory`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open), except those of the file system.
+    pub fn from_bytes(bytes: Vec<u8>, verify: Verify) -> Result<Self> {
+        let path = Path::new("bytes in memory");
+        let loaded = Bytes::owned(bytes, path)?;
+        let file = ImageFile::of(loaded, path, K::KIND, V::WIDTH, V::RANKED, verify, false)?;
+        Ok(Self { file, types: PhantomData })
+    }
+
+    /// Where the nodes begin in the file.
+    pub(crate) fn nodes_start(&self) -> usize {
+        self.file.nodes_start()
     }
 
     /// How many keys there are.

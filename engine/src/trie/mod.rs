@@ -37,6 +37,7 @@ pub use options::{Backing, LoadStrategy, OpenOptions, Verify};
 pub use range::Range;
 pub use stored::{Rank, Stored};
 pub use value::Value;
+pub(crate) use writer::image_to_bytes;
 pub use writer::{ImageWriter, Profile};
 
 use crate::error::{Error, Result};
@@ -201,6 +202,27 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     /// The entries whose keys start with `prefix`, in the byte order of their keys; with an empty prefix, all.
     pub fn prefix(&self, prefix: &K::Key) -> Iter<'_, K, V> {
         Iter::new(Cursor::below(&self.tree, K::bytes(prefix)))
+    }
+
+    /// Calls `each` with every entry in the byte order of the keys. Keys are not copied, so this is faster than
+    /// [`iter`](Self::iter). Materialises the nodes it comes to.
+    ///
+    /// # Errors
+    ///
+    /// What `each` answers, which ends the walk, and [`Error::Corrupt`] as for [`get`](Self::get).
+    pub fn visit<E: From<Error>>(
+        &self,
+        mut each: impl FnMut(&K::Key, V) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut cursor = Cursor::new(&self.tree);
+        while let Some(value) = cursor.advance()? {
+            let value = V::decode(value);
+            match K::borrowed(cursor.key()) {
+                Some(key) => each(key, value)?,
+                None => return Err(cursor.foreign_key().into()),
+            }
+        }
+        Ok(())
     }
 
     /// How many nodes were materialised from the image this trie was opened from: none for a trie made in memory,

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::MAX_KEY_LEN;
 use super::image::{FileBuilder, Finished, Output, Recipe, VARIABLE};
 use super::stored::Stored;
+use super::value::Value;
 use crate::error::{Error, Result};
 use crate::format::{Disk, Replacement, Storage, Target};
 use crate::symbol::Symbol;
@@ -105,6 +106,31 @@ impl<'s, K: Symbol, V: Stored + ?Sized> ImageWriter<'s, K, V> {
             Finished::Storage(file) => file.commit(Target::Replace),
             Finished::Memory(_) => Ok(()),
         }
+    }
+}
+
+/// The bytes of an image of the entries that `fill` pushes, in order, each once, as [`Profile::Balanced`] has them.
+pub(crate) fn image_to_bytes<K: Symbol, V: Value, E: From<Error>>(
+    fill: impl FnOnce(&mut dyn FnMut(&K::Key, V) -> Result<()>) -> std::result::Result<(), E>,
+) -> std::result::Result<Vec<u8>, E> {
+    let recipe = Recipe {
+        key_kind: K::KIND,
+        value_width: <V as Value>::WIDTH,
+        ranks: false,
+        front_coded: false,
+        point: false,
+        created_seq: 1,
+    };
+    let (mut builder, mut out) = FileBuilder::new(recipe, None);
+    let width = usize::from(<V as Value>::WIDTH);
+    fill(&mut |key, value| {
+        let mut bytes = [0; 8];
+        value.encode(&mut bytes[..width]);
+        builder.push(K::bytes(key), &bytes[..width], &mut out)
+    })?;
+    match builder.finish(out)? {
+        Finished::Memory(bytes) => Ok(bytes),
+        Finished::Storage(_) => unreachable!("the output was made without storage"),
     }
 }
 

@@ -9,7 +9,8 @@ use super::point::{Point, PointBuilder};
 use super::read::{ImageFile, Used};
 use crate::error::{Error, Result};
 use crate::format::{
-    Bytes, ENTRY_LEN, HEADER_LEN, Header, PageGrid, Pages, Replacement, Section, SectionId, Table, crc32,
+    Bytes, ENTRY_LEN, HEADER_LEN, Head, Header, PageGrid, Pages, Replacement, Section, SectionId, Table,
+    crc32,
 };
 use crate::symbol::KeyKind;
 use crate::trie::options::{Backing, Verify};
@@ -128,10 +129,23 @@ impl ImageFile {
         verify: Verify,
         pages: bool,
     ) -> Result<Self> {
-        let (header, head, bytes) = match backing {
+        let loaded = match backing {
             Backing::Map => Bytes::map(path)?,
             Backing::Copy => Bytes::copy(path)?,
         };
+        Self::of(loaded, path, key_kind, value_width, ranks, verify, pages)
+    }
+
+    /// Takes the bytes of a file whose header is sound; `path` is what errors name.
+    pub(in crate::trie) fn of(
+        (header, head, bytes): (Header, Head, Bytes),
+        path: &Path,
+        key_kind: KeyKind,
+        value_width: u8,
+        ranks: bool,
+        verify: Verify,
+        pages: bool,
+    ) -> Result<Self> {
         if header.key_kind != key_kind {
             return Err(Error::KeyKind { path: path.to_owned(), found: header.key_kind, wanted: key_kind });
         }

@@ -55,6 +55,11 @@ impl ImageFile {
         Nodes { bytes: &self.bytes[self.nodes.clone()], shape: self.shape }
     }
 
+    /// Where the nodes begin in the file.
+    pub(in crate::trie) fn nodes_start(&self) -> usize {
+        self.nodes.start
+    }
+
     /// The unit of the root.
     #[inline]
     pub(in crate::trie) fn root(&self) -> Option<u32> {

@@ -1,0 +1,74 @@
+//! What stands between every decoder and the sink: terms are UTF-8, in order, and not too much.
+
+use super::error::shown;
+use super::{Error, Expected, Format, Result, Sink};
+
+/// Checks terms on their way to a sink.
+pub(super) struct Receiver<'s, S> {
+    sink: &'s mut S,
+    format: Format,
+    limit: usize,
+    /// Bytes of all terms so far.
+    text: usize,
+    /// Terms so far.
+    terms: u64,
+    before: Vec<u8>,
+}
+
+impl<'s, S: Sink> Receiver<'s, S> {
+    pub(super) fn new(sink: &'s mut S, format: Format, limit: usize) -> Self {
+        Self { sink, format, limit, text: 0, terms: 0, before: Vec::new() }
+    }
+
+    /// How many terms have come.
+    pub(super) fn terms(&self) -> u64 {
+        self.terms
+    }
+
+    /// How many bytes they have.
+    pub(super) fn text(&self) -> usize {
+        self.text
+    }
+
+    pub(super) fn malformed(&self, offset: usize, reason: impl Into<String>) -> Error {
+        Error::Malformed { format: self.format, offset: offset as u64, reason: reason.into() }
+    }
+
+    pub(super) fn start(&mut self, valued: bool, expected: Expected) -> Result<()> {
+        let text = expected.text.min(self.limit);
+        if expected.text > 0 {
+            self.before.reserve(64);
+        }
+        self.sink.start(valued, Expected { text, ..expected })
+    }
+
+    /// Takes a term that stands at an offset.
+    #[inline]
+    pub(super) fn term(&mut self, term: &[u8], value: u64, offset: usize) -> Result<()> {
+        match std::str::from_utf8(term) {
+            Ok(term) => self.str(term, value, offset),
+            Err(error) => {
+                let reason = format!("term {} is not UTF-8: `{}`", self.terms, shown(term));
+                Err(self.malformed(offset + error.valid_up_to(), reason))
+            }
+        }
+    }
+
+    /// Takes a term that is known to be UTF-8.
+    #[inline]
+    pub(super) fn str(&mut self, term: &str, value: u64, offset: usize) -> Result<()> {
+        if self.terms > 0 && term.as_bytes() <= self.before.as_slice() {
+            let (term, before) = (shown(term.as_bytes()), shown(&self.before));
+            let reason = format!("term {}, `{term}`, does not come after `{before}`", self.terms);
+            return Err(self.malformed(offset, reason));
+        }
+        self.text = self.text.saturating_add(term.len());
+        if self.text > self.limit {
+            return Err(Error::Limit { format: self.format, offset: offset as u64, limit: self.limit });
+        }
+        self.before.clear();
+        self.before.extend_from_slice(term.as_bytes());
+        self.terms += 1;
+        self.sink.term(term, value)
+    }
+}

@@ -1,0 +1,109 @@
+//! What is encoded.
+
+use super::{Error, Result};
+use crate::trie::Trie;
+
+/// What can be encoded: terms in byte order, each once, with or without values.
+pub trait Source {
+    /// How many terms there are.
+    fn len(&self) -> u64;
+
+    /// Whether there is no term.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether terms have values. Without, [`for_each`](Self::for_each) gives 0.
+    fn has_values(&self) -> bool;
+
+    /// How many bytes all terms have together; if it is not known, by going through them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`for_each`](Self::for_each).
+    fn text_len(&self) -> Result<u64> {
+        let mut len = 0;
+        self.for_each(|term, _| {
+            len += term.len() as u64;
+            Ok(())
+        })?;
+        Ok(len)
+    }
+
+    /// Calls `each` with every term and its value, in order.
+    ///
+    /// # Errors
+    ///
+    /// What `each` answers, and [`Error::Trie`] if the terms are in a damaged image.
+    fn for_each(&self, each: impl FnMut(&str, u64) -> Result<()>) -> Result<()>;
+}
+
+/// A set of terms, which have to be sorted.
+impl<T: AsRef<str>> Source for [T] {
+    fn len(&self) -> u64 {
+        <[T]>::len(self) as u64
+    }
+
+    fn has_values(&self) -> bool {
+        false
+    }
+
+    fn for_each(&self, mut each: impl FnMut(&str, u64) -> Result<()>) -> Result<()> {
+        self.iter().try_for_each(|term| each(term.as_ref(), 0))
+    }
+}
+
+impl Source for Trie<char, u64> {
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn has_values(&self) -> bool {
+        true
+    }
+
+    fn for_each(&self, each: impl FnMut(&str, u64) -> Result<()>) -> Result<()> {
+        self.visit(each)
+    }
+}
+
+impl Source for Trie<char, ()> {
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn has_values(&self) -> bool {
+        false
+    }
+
+    fn for_each(&self, mut each: impl FnMut(&str, u64) -> Result<()>) -> Result<()> {
+        self.visit(|term, ()| each(term, 0))
+    }
+}
+
+/// Tells the common start of each term and the one before it, and that the terms are in order.
+#[derive(Default)]
+pub(super) struct Neighbours {
+    before: Vec<u8>,
+    index: u64,
+}
+
+impl Neighbours {
+    /// How many bytes the term has in common with the one before it.
+    #[inline]
+    pub(super) fn shared(&mut self, term: &[u8]) -> Result<usize> {
+        let shared = self.before.iter().zip(term).take_while(|(a, b)| a == b).count();
+        let ascends = match (self.before.get(shared), term.get(shared)) {
+            (Some(a), Some(b)) => a < b,
+            (None, Some(_)) => true,
+            (_, None) => self.index == 0,
+        };
+        if !ascends {
+            return Err(Error::Order { index: self.index, term: super::error::shown(term) });
+        }
+        self.before.truncate(shared);
+        self.before.extend_from_slice(&term[shared..]);
+        self.index += 1;
+        Ok(shared)
+    }
+}

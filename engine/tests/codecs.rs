@@ -15,7 +15,9 @@ mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use derived::{Document, File, Terms, legacy};
+#[cfg(feature = "json")]
+use derived::Document;
+use derived::{File, Terms, legacy};
 use engine::codec::{self, Capacity, Decoder, Dictionary, Encoder, Error, Format, Source};
 use engine::trie::Verify;
 use engine::{CharImage, CharTrie};

@@ -195,7 +195,7 @@ fn case_29_protobuf() {
         for (name, reason) in [
             ("protobuf_field_0.bin", "number 0"),
             ("protobuf_group_unclosed.bin", "wire type 3"),
-            ("protobuf_len_too_long.bin", "a field needs 4294967295 bytes, 2 are left"),
+            ("protobuf_len_too_long.bin", "needs 4294967295 bytes, 2 are left"),
             ("protobuf_varint_11_bytes.bin", "more than 64 bits"),
         ] {
             let message = refuse(&[&[0x08, version], &case(name)[..]].concat(), format, name);
@@ -286,7 +286,7 @@ fn adjacency_lists_that_are_no_trees() {
     let mut message = v2::Dictionary::decode(&bytes[..]).unwrap();
     message.tail.as_mut().unwrap().crc32 = None;
     assert!(attempt(&message.encode_to_vec(), Format::ProtobufV2).is_ok());
-    let spoils: [(&str, Spoil<v2::Dictionary>); 7] = [
+    let spoils: [(&str, Spoil<v2::Dictionary>); 8] = [
         ("goes back by 0", |it| it.backs[0] = 0),
         ("goes back by 2", |it| it.backs[0] = 2),
         ("goes back by", |it| *it.backs.last_mut().unwrap() = u64::MAX),
@@ -294,6 +294,10 @@ fn adjacency_lists_that_are_no_trees() {
         ("makes too many", |it| it.heads[0] = u64::MAX),
         ("values for", |it| it.values.push(1)),
         ("no byte", |it| it.labels[0] = 256),
+        ("the same label", |it| {
+            let root = it.labels.len() - 1;
+            it.labels[root] = it.labels[root - 1];
+        }),
     ];
     for (reason, spoil) in spoils {
         let mut spoiled = message.clone();

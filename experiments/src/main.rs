@@ -2,6 +2,7 @@
 //!
 //! `harness run <experiment>` builds and starts it; by hand it answers the lines of the worker protocol.
 
+mod codec;
 mod heap;
 mod heap_allocators;
 mod heap_crew;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     harness::worker::main(&[
+        &codec::Codec,
         &loading::Loading,
         &loading::LoadingMemory,
         &heap::Heap,

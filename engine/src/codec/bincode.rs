@@ -12,7 +12,7 @@
 use super::out::Out;
 use super::reader::Reader;
 use super::receiver::Receiver;
-use super::source::Neighbours;
+use super::source::Order;
 use super::{Capacity, Error, Expected, Format, Result, Sink, Source};
 
 pub(super) const MAGIC: [u8; 4] = *b"dicb";
@@ -31,9 +31,9 @@ pub(super) fn encode<S: Source + ?Sized>(source: &S, capacity: Capacity, out: &m
     out.push(&VERSION.to_le_bytes());
     out.push(&u32::from(valued).to_le_bytes());
     out.push(&source.len().to_le_bytes());
-    let mut neighbours = Neighbours::default();
+    let mut order = Order::of(source);
     source.for_each(|term, value| {
-        neighbours.shared(term.as_bytes())?;
+        order.check(term.as_bytes())?;
         out.push(&(term.len() as u64).to_le_bytes());
         out.push(term.as_bytes());
         if valued {
@@ -75,12 +75,15 @@ pub(super) fn decode<S: Sink>(bytes: &[u8], capacity: Capacity, mut receiver: Re
         Capacity::Growing => Expected::default(),
     };
     receiver.start(valued, expected)?;
+    let mut before: &[u8] = &[];
     for _ in 0..count {
         let len = u64::from_le_bytes(reader.array("the length of a term")?);
         let offset = reader.offset();
         let term = reader.take(len, "a term")?;
         let value = if valued { u64::from_le_bytes(reader.array("a value")?) } else { 0 };
+        receiver.order(before, term, offset)?;
         receiver.term(term, value, offset)?;
+        before = term;
     }
     let offset = reader.offset();
     let found = u32::from_le_bytes(reader.array("the checksum")?);

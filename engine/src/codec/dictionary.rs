@@ -1,6 +1,6 @@
 //! Terms one behind the other, without an allocation a term.
 
-use super::{Error, Expected, Result, Sink, Source};
+use super::{Expected, Result, Sink, Source};
 
 /// A dictionary in memory: all terms in one string, in order, with or without values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,14 +98,19 @@ impl Source for Dictionary {
         self.valued
     }
 
+    fn is_sorted(&self) -> bool {
+        true
+    }
+
     fn text_len(&self) -> Result<u64> {
         Ok(self.text.len() as u64)
     }
 
     fn for_each(&self, mut each: impl FnMut(&str, u64) -> Result<()>) -> Result<()> {
-        for (index, term) in self.terms().enumerate() {
-            each(term, self.values.get(index).copied().unwrap_or(0))?;
+        if self.valued {
+            self.terms().zip(&self.values).try_for_each(|(term, &value)| each(term, value))
+        } else {
+            self.terms().try_for_each(|term| each(term, 0))
         }
-        Ok::<(), Error>(())
     }
 }

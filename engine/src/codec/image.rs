@@ -3,7 +3,7 @@
 
 use super::out::Out;
 use super::receiver::Receiver;
-use super::source::Neighbours;
+use super::source::Order;
 use super::{Capacity, Error, Expected, Format, Result, Sink, Source};
 use crate::trie::{Image, Stored, Value, Verify, image_to_bytes};
 
@@ -19,10 +19,10 @@ pub(super) fn encode<S: Source + ?Sized>(source: &S, out: &mut Out<'_>) -> Resul
 }
 
 fn bytes_of<S: Source + ?Sized, V: Value>(source: &S, value_of: fn(u64) -> V) -> Result<Vec<u8>> {
-    let mut neighbours = Neighbours::default();
+    let mut order = Order::of(source);
     image_to_bytes::<char, V, Error>(|push| {
         source.for_each(|term, value| {
-            neighbours.shared(term.as_bytes())?;
+            order.check(term.as_bytes())?;
             Ok(push(term, value_of(value))?)
         })
     })
@@ -55,11 +55,14 @@ where
         Capacity::Growing => Expected::default(),
     };
     receiver.start(<V as Value>::WIDTH > 0, expected)?;
-    let nodes = image.nodes_start();
+    let (nodes, mut before) = (image.nodes_start(), Vec::new());
     let mut cursor = image.cursor();
     let mut more = cursor.first().map_err(located)?;
     while let (true, Some(term), Some(value)) = (more, cursor.key(), cursor.value().map_err(located)?) {
+        receiver.order(&before, term, nodes)?;
         receiver.term(term, value_of(value), nodes)?;
+        before.clear();
+        before.extend_from_slice(term);
         more = cursor.next().map_err(located)?;
     }
     if receiver.terms() != image.len() {

@@ -66,6 +66,26 @@ impl<'b> Reader<'b> {
         Ok(self.take(N as u64, what)?.try_into().expect("as many bytes as were asked for"))
     }
 
+    /// The next byte, which stays.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// The number behind a tag of one byte that was peeked at.
+    #[inline]
+    pub(super) fn tagged(&mut self, what: &str) -> Result<u64> {
+        self.at += 1;
+        self.varint(what)
+    }
+
+    /// The bytes behind a tag of one byte that was peeked at, and their length.
+    #[inline]
+    pub(super) fn tagged_part(&mut self, what: &str) -> Result<Self> {
+        let len = self.tagged(what)?;
+        self.part(len, what)
+    }
+
     /// A number in groups of seven bits, the lowest first.
     #[inline]
     pub(super) fn varint(&mut self, what: &str) -> Result<u64> {

@@ -1,4 +1,4 @@
-//! What stands between every decoder and the sink: terms are UTF-8, in order, and not too much.
+//! What stands between every decoder and the sink: terms are UTF-8 and not too much.
 
 use super::error::shown;
 use super::{Error, Expected, Format, Result, Sink};
@@ -12,12 +12,11 @@ pub(super) struct Receiver<'s, S> {
     text: usize,
     /// Terms so far.
     terms: u64,
-    before: Vec<u8>,
 }
 
 impl<'s, S: Sink> Receiver<'s, S> {
     pub(super) fn new(sink: &'s mut S, format: Format, limit: usize) -> Self {
-        Self { sink, format, limit, text: 0, terms: 0, before: Vec::new() }
+        Self { sink, format, limit, text: 0, terms: 0 }
     }
 
     /// How many terms have come.
@@ -36,9 +35,6 @@ impl<'s, S: Sink> Receiver<'s, S> {
 
     pub(super) fn start(&mut self, valued: bool, expected: Expected) -> Result<()> {
         let text = expected.text.min(self.limit);
-        if expected.text > 0 {
-            self.before.reserve(64);
-        }
         self.sink.start(valued, Expected { text, ..expected })
     }
 
@@ -57,18 +53,25 @@ impl<'s, S: Sink> Receiver<'s, S> {
     /// Takes a term that is known to be UTF-8.
     #[inline]
     pub(super) fn str(&mut self, term: &str, value: u64, offset: usize) -> Result<()> {
-        if self.terms > 0 && term.as_bytes() <= self.before.as_slice() {
-            let (term, before) = (shown(term.as_bytes()), shown(&self.before));
-            let reason = format!("term {}, `{term}`, does not come after `{before}`", self.terms);
-            return Err(self.malformed(offset, reason));
-        }
         self.text = self.text.saturating_add(term.len());
         if self.text > self.limit {
             return Err(Error::Limit { format: self.format, offset: offset as u64, limit: self.limit });
         }
-        self.before.clear();
-        self.before.extend_from_slice(term.as_bytes());
         self.terms += 1;
         self.sink.term(term, value)
+    }
+
+    /// Refuses a term that does not come after the one before it. Decoders call it before they pass a term on, unless
+    /// the way they come to terms is in order.
+    #[inline]
+    pub(super) fn order(&self, before: &[u8], term: &[u8], offset: usize) -> Result<()> {
+        if self.terms == 0 || before < term { Ok(()) } else { Err(self.disorder(before, term, offset)) }
+    }
+
+    #[cold]
+    fn disorder(&self, before: &[u8], term: &[u8], offset: usize) -> Error {
+        let (term, before) = (shown(term), shown(before));
+        let reason = format!("term {}, `{term}`, does not come after `{before}`", self.terms);
+        self.malformed(offset, reason)
     }
 }

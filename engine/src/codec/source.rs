@@ -16,6 +16,11 @@ pub trait Source {
     /// Whether terms have values. Without, [`for_each`](Self::for_each) gives 0.
     fn has_values(&self) -> bool;
 
+    /// Whether terms cannot but be in order, so that nobody has to look.
+    fn is_sorted(&self) -> bool {
+        false
+    }
+
     /// How many bytes all terms have together; if it is not known, by going through them.
     ///
     /// # Errors
@@ -54,6 +59,10 @@ impl<T: AsRef<str>> Source for [T] {
 }
 
 impl Source for Trie<char, u64> {
+    fn is_sorted(&self) -> bool {
+        true
+    }
+
     fn len(&self) -> u64 {
         self.len()
     }
@@ -68,6 +77,10 @@ impl Source for Trie<char, u64> {
 }
 
 impl Source for Trie<char, ()> {
+    fn is_sorted(&self) -> bool {
+        true
+    }
+
     fn len(&self) -> u64 {
         self.len()
     }
@@ -92,7 +105,7 @@ impl Neighbours {
     /// How many bytes the term has in common with the one before it.
     #[inline]
     pub(super) fn shared(&mut self, term: &[u8]) -> Result<usize> {
-        let shared = self.before.iter().zip(term).take_while(|(a, b)| a == b).count();
+        let shared = common(&self.before, term);
         let ascends = match (self.before.get(shared), term.get(shared)) {
             (Some(a), Some(b)) => a < b,
             (None, Some(_)) => true,
@@ -105,5 +118,46 @@ impl Neighbours {
         self.before.extend_from_slice(&term[shared..]);
         self.index += 1;
         Ok(shared)
+    }
+}
+
+/// How many bytes two terms begin with in common, eight at a time.
+#[inline]
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let mut shared = 0;
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        let differing = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differing != 0 {
+            return shared + differing.trailing_zeros() as usize / 8;
+        }
+        shared += 8;
+    }
+    shared + a[shared..].iter().zip(&b[shared..]).take_while(|(a, b)| a == b).count()
+}
+
+/// Refuses terms that are not in order, unless the source cannot give such.
+pub(super) struct Order {
+    before: Vec<u8>,
+    index: u64,
+    known: bool,
+}
+
+impl Order {
+    pub(super) fn of<S: Source + ?Sized>(source: &S) -> Self {
+        Self { before: Vec::new(), index: 0, known: source.is_sorted() }
+    }
+
+    #[inline]
+    pub(super) fn check(&mut self, term: &[u8]) -> Result<()> {
+        if self.known {
+            return Ok(());
+        }
+        if self.index > 0 && term <= self.before.as_slice() {
+            return Err(Error::Order { index: self.index, term: super::error::shown(term) });
+        }
+        self.before.clear();
+        self.before.extend_from_slice(term);
+        self.index += 1;
+        Ok(())
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn legacy() -> Configuration<LittleEndian, Fixint, NoLimit> {
 }
 
 /// What the engine writes as JSON, without values.
+#[cfg(feature = "json")]
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Document {
     pub(crate) version: u32,

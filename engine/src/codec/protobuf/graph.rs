@@ -88,13 +88,12 @@ impl Graph {
 }
 
 impl Graph {
-    /// Brings the edges of every node into the order of their bytes. Two with the same byte stay side by side, and the
-    /// receiver refuses what comes of them.
-    pub(super) fn sort(&mut self) {
+    /// Brings the edges of every node into the order of their bytes. The error is a node that has two with the same.
+    pub(super) fn sort(&mut self) -> std::result::Result<(), usize> {
         let mut edges = Vec::new();
-        for span in self.first.windows(2) {
+        for (node, span) in self.first.windows(2).enumerate() {
             let span = span[0] as usize..span[1] as usize;
-            if self.labels[span.clone()].is_sorted() {
+            if ascends(&self.labels[span.clone()]) {
                 continue;
             }
             edges.clear();
@@ -102,9 +101,18 @@ impl Graph {
                 self.labels[span.clone()].iter().copied().zip(self.targets[span.clone()].iter().copied()),
             );
             edges.sort_unstable();
+            if edges.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                return Err(node);
+            }
             for (at, &(label, target)) in span.zip(&edges) {
                 (self.labels[at], self.targets[at]) = (label, target);
             }
         }
+        Ok(())
     }
+}
+
+/// Whether bytes are in order and each is there once.
+pub(super) fn ascends(labels: &[u8]) -> bool {
+    labels.is_sorted_by(|a, b| a < b)
 }

@@ -131,33 +131,31 @@ fn field<'b>(reader: &mut Reader<'b>) -> Result<Field<'b>> {
 }
 
 impl Common {
-    /// The next field that is not common, or nothing at the end of the message. Unknown fields are the caller's to
-    /// skip, as newer schemas of the same version may have more.
-    fn next<'b>(
+    /// Takes the next field, or returns it if it is not common. Unknown fields are the caller's to skip, as newer
+    /// schemas of the same version may have more.
+    fn take<'b>(
         &mut self,
         known: u64,
         format: Format,
         whole: &[u8],
         reader: &mut Reader<'b>,
     ) -> Result<Option<Field<'b>>> {
-        while !reader.is_empty() {
-            let field = field(reader)?;
-            let offset = field.offset;
-            match field.number {
-                VERSION => {
-                    let found = field.number(reader)?;
-                    if found != known {
-                        return Err(Error::Version { format, offset: offset as u64, found, known });
-                    }
-                    self.version = Some(found);
+        let field = field(reader)?;
+        let offset = field.offset;
+        match field.number {
+            VERSION => {
+                let found = field.number(reader)?;
+                if found != known {
+                    return Err(Error::Version { format, offset: offset as u64, found, known });
                 }
-                VALUED => self.valued = field.number(reader)? != 0,
-                TAIL => {
-                    let tail = field.bytes(reader)?;
-                    self.counts = Some(read_tail(tail, &whole[..offset], reader)?);
-                }
-                _ => return Ok(Some(field)),
+                self.version = Some(found);
             }
+            VALUED => self.valued = field.number(reader)? != 0,
+            TAIL => {
+                let tail = field.bytes(reader)?;
+                self.counts = Some(read_tail(tail, &whole[..offset], reader)?);
+            }
+            _ => return Ok(Some(field)),
         }
         Ok(None)
     }

@@ -24,6 +24,10 @@ const SOURCE: u64 = 1;
 const LABEL: u64 = 2;
 const TARGET: u64 = 3;
 
+/// The tags of records.
+const NODE_TAG: u8 = (NODE << 3 | BYTES) as u8;
+const EDGE_TAG: u8 = (EDGE << 3 | BYTES) as u8;
+
 /// The tag of a field that is a number.
 const fn number(field: u64) -> u8 {
     (field << 3 | NUMBER) as u8
@@ -88,7 +92,7 @@ pub(in super::super) fn encode<S: Source + ?Sized>(
 #[inline]
 fn node(id: u64, value: Option<u64>, valued: bool, out: &mut Out<'_>) {
     let held = out.held();
-    held.extend_from_slice(&[(NODE << 3 | BYTES) as u8, 0]);
+    held.extend_from_slice(&[NODE_TAG, 0]);
     let start = held.len();
     if id > 0 {
         held.push(number(ID));
@@ -108,7 +112,7 @@ fn node(id: u64, value: Option<u64>, valued: bool, out: &mut Out<'_>) {
 #[inline]
 fn edge(source: u64, label: u8, target: u64, out: &mut Out<'_>) {
     let held = out.held();
-    held.extend_from_slice(&[(EDGE << 3 | BYTES) as u8, 0]);
+    held.extend_from_slice(&[EDGE_TAG, 0]);
     let start = held.len();
     if source > 0 {
         held.push(number(SOURCE));
@@ -187,18 +191,26 @@ pub(in super::super) fn decode<S: Sink>(
     let mut records =
         Records { nodes: Vec::with_capacity(room), edges: Vec::with_capacity(room), places: Places::Same };
     let mut common = Common::default();
-    while let Some(record) = common.next(1, Format::ProtobufV1, bytes, &mut reader)? {
-        let offset = record.offset;
-        match record.number {
-            NODE => {
-                let (id, node) = read_node(record.bytes(&reader)?)?;
+    loop {
+        // Nearly all fields are records, whose tag is a byte.
+        let offset = reader.offset();
+        match reader.peek() {
+            Some(NODE_TAG) => {
+                let (id, node) = read_node(reader.tagged_part("a node")?)?;
                 if !records.places.push(id, records.nodes.len(), room) {
                     return Err(reader.malformed(offset, format!("node {id} is there twice")));
                 }
                 records.nodes.push(node);
             }
-            EDGE => records.edges.push(read_edge(record.bytes(&reader)?, offset)?),
-            _ => {}
+            Some(EDGE_TAG) => records.edges.push(read_edge(reader.tagged_part("an edge")?, offset)?),
+            None => break,
+            Some(_) => match common.take(1, Format::ProtobufV1, bytes, &mut reader)? {
+                Some(other) if other.number == NODE || other.number == EDGE => {
+                    let reason = format!("field {} is no record", other.number);
+                    return Err(reader.malformed(other.offset, reason));
+                }
+                _ => {}
+            },
         }
     }
     let counts = common.counts(&reader)?;
@@ -207,37 +219,52 @@ pub(in super::super) fn decode<S: Sink>(
     graph.emit(counts, reader.offset(), &mut receiver, |node, _| records.nodes[node as usize].value)
 }
 
+/// Tags of numbers are a byte, so the usual fields are told by it; what is not usual goes the long way.
 fn read_node(mut reader: Reader<'_>) -> Result<(u64, Node)> {
+    const ID_TAG: u8 = number(ID);
+    const FINAL_TAG: u8 = number(FINAL);
+    const VALUE_TAG: u8 = number(VALUE);
     let (mut id, mut node) = (0, Node { value: 0, is_final: false });
-    while !reader.is_empty() {
-        let field = field(&mut reader)?;
-        match field.number {
-            ID => id = field.number(&reader)?,
-            FINAL => node.is_final = field.number(&reader)? != 0,
-            VALUE => node.value = field.number(&reader)?,
-            _ => {}
+    while let Some(tag) = reader.peek() {
+        match tag {
+            ID_TAG => id = reader.tagged("a node's id")?,
+            FINAL_TAG => node.is_final = reader.tagged("a node's mark")? != 0,
+            VALUE_TAG => node.value = reader.tagged("a node's value")?,
+            _ => skip(&mut reader, VALUE)?,
         }
     }
     Ok((id, node))
 }
 
 fn read_edge(mut reader: Reader<'_>, offset: usize) -> Result<Edge> {
+    const SOURCE_TAG: u8 = number(SOURCE);
+    const LABEL_TAG: u8 = number(LABEL);
+    const TARGET_TAG: u8 = number(TARGET);
     let mut edge = Edge { source: 0, target: 0, offset, label: 0 };
-    while !reader.is_empty() {
-        let field = field(&mut reader)?;
-        let at = field.offset;
-        match field.number {
-            SOURCE => edge.source = field.number(&reader)?,
-            LABEL => {
-                let label = field.number(&reader)?;
+    while let Some(tag) = reader.peek() {
+        match tag {
+            SOURCE_TAG => edge.source = reader.tagged("the source of an edge")?,
+            LABEL_TAG => {
+                let at = reader.offset();
+                let label = reader.tagged("the label of an edge")?;
                 edge.label = u8::try_from(label)
                     .map_err(|_| reader.malformed(at, format!("label {label} is no byte")))?;
             }
-            TARGET => edge.target = field.number(&reader)?,
-            _ => {}
+            TARGET_TAG => edge.target = reader.tagged("the target of an edge")?,
+            _ => skip(&mut reader, TARGET)?,
         }
     }
     Ok(edge)
+}
+
+/// Passes over a field that is not known; those up to `known` are, and came in another form.
+fn skip(reader: &mut Reader<'_>, known: u64) -> Result<()> {
+    let field = field(reader)?;
+    if field.number <= known {
+        let reason = format!("field {} of a record is no number of seven-bit groups", field.number);
+        return Err(reader.malformed(field.offset, reason));
+    }
+    Ok(())
 }
 
 impl Records {
@@ -280,8 +307,8 @@ impl Records {
         }
         let mut graph =
             Graph { root, first, labels, targets, finals: self.nodes.iter().map(|it| it.is_final).collect() };
-        if !ascends {
-            graph.sort();
+        if !ascends && graph.sort().is_err() {
+            return Err(reader.malformed(end, "two edges of a node have the same label"));
         }
         Ok(graph)
     }

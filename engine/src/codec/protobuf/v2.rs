@@ -10,7 +10,7 @@ use super::super::reader::Reader;
 use super::super::receiver::Receiver;
 use super::super::source::Neighbours;
 use super::super::{Capacity, Format, Result, Sink, Source};
-use super::graph::Graph;
+use super::graph::{Graph, ascends};
 use super::{BYTES, Common, Content, Counts, Field, expected, head, peek, tail};
 
 /// Numbers of the columns.
@@ -221,10 +221,10 @@ impl Read {
         }
         let mut reached = vec![false; nodes];
         let mut targets = Vec::with_capacity(edges);
-        let mut ascends = true;
+        let mut in_order = true;
         for (node, span) in self.first.windows(2).enumerate() {
             let span = span[0] as usize..span[1] as usize;
-            ascends &= self.labels[span.clone()].is_sorted();
+            in_order &= ascends(&self.labels[span.clone()]);
             for &back in &self.backs[span] {
                 let target = usize::try_from(back)
                     .ok()
@@ -242,8 +242,9 @@ impl Read {
         }
         let root = (nodes - 1) as u32;
         let mut graph = Graph { root, first: self.first, labels: self.labels, targets, finals: self.finals };
-        if !ascends {
-            graph.sort();
+        if !in_order && let Err(node) = graph.sort() {
+            let reason = format!("two edges of node {node} have the same label");
+            return Err(reader.malformed(self.heads_at, reason));
         }
         Ok((graph, self.values))
     }
@@ -266,7 +267,8 @@ pub(in super::super) fn decode<S: Sink>(
     }
     read.first.push(0);
     let mut common = Common::default();
-    while let Some(field) = common.next(2, Format::ProtobufV2, bytes, &mut reader)? {
+    while !reader.is_empty() {
+        let Some(field) = common.take(2, Format::ProtobufV2, bytes, &mut reader)? else { continue };
         if common.valued && read.values.capacity() == 0 && capacity == Capacity::Exact {
             let terms = peek(bytes, capacity).map_or(0, |it| it.terms);
             read.values.reserve_exact(terms.min(bytes.len() as u64) as usize);

@@ -34,10 +34,12 @@ pub(super) fn encode<S: Source + ?Sized>(source: &S, capacity: Capacity, out: &m
     let mut order = Order::of(source);
     source.for_each(|term, value| {
         order.check(term.as_bytes())?;
-        out.push(&(term.len() as u64).to_le_bytes());
-        out.push(term.as_bytes());
+        let held = out.held();
+        held.reserve(term.len() + 16);
+        held.extend_from_slice(&(term.len() as u64).to_le_bytes());
+        held.extend_from_slice(term.as_bytes());
         if valued {
-            out.push(&value.to_le_bytes());
+            held.extend_from_slice(&value.to_le_bytes());
         }
         out.settle()
     })?;

@@ -43,10 +43,10 @@ impl Dictionary {
 
     /// The terms in order.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
+        let (mut start, mut rest) = (0, self.text.as_str());
         self.ends.iter().map(move |&end| {
-            let term = &self.text[start..end];
-            start = end;
+            let (term, behind) = rest.split_at(end - start);
+            (start, rest) = (end, behind);
             term
         })
     }

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use engine::codec::{self, Dictionary, Format};
+use engine::codec::{self, Dictionary, Format, Source};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,23 +37,27 @@ fn main() -> ExitCode {
 fn convert(from: &str, format: &str, to: &str) -> Result<(), Box<dyn Error>> {
     let format: Format = format.parse()?;
     let bytes = std::fs::read(from).map_err(|error| format!("failed to read `{from}`: {error}"))?;
+    // Before the output is touched: what cannot be decoded must not cost the file that is there.
+    match Format::detect(&bytes) {
+        Some(found) => {
+            let dictionary: Dictionary = codec::decode(&bytes, found)?;
+            write(&dictionary, format, to)
+        }
+        None => {
+            let text = String::from_utf8(bytes)
+                .map_err(|error| format!("`{from}` is in no known format, and is no text: {error}"))?;
+            let terms: Vec<&str> = text.lines().collect::<BTreeSet<_>>().into_iter().collect();
+            write(&terms[..], format, to)
+        }
+    }
+}
+
+fn write<S: Source + ?Sized>(source: &S, format: Format, to: &str) -> Result<(), Box<dyn Error>> {
     let mut writer: Box<dyn Write> = if to == "-" {
         Box::new(io::stdout().lock())
     } else {
         let file = File::create(to).map_err(|error| format!("failed to create `{to}`: {error}"))?;
         Box::new(BufWriter::new(file))
     };
-    match Format::detect(&bytes) {
-        Some(found) => {
-            let dictionary: Dictionary = codec::decode(&bytes, found)?;
-            codec::encode_to(&dictionary, format, &mut writer)?;
-        }
-        None => {
-            let text = String::from_utf8(bytes)
-                .map_err(|error| format!("`{from}` is in no known format, and is no text: {error}"))?;
-            let terms: Vec<&str> = text.lines().collect::<BTreeSet<_>>().into_iter().collect();
-            codec::encode_to(&terms[..], format, &mut writer)?;
-        }
-    }
-    Ok(())
+    Ok(codec::encode_to(source, format, &mut writer)?)
 }

@@ -62,7 +62,7 @@ fn plain(term: &[u8]) -> bool {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
-    let equal = |word: u64, byte: u8| below(word ^ ONES * u64::from(byte), 1);
+    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let (words, rest) = term.as_chunks::<8>();
     let mut found = 0;
     for word in words {

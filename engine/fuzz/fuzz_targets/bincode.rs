@@ -1,0 +1,7 @@
+#![no_main]
+
+use engine::codec::Format;
+
+mod decoding;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| decoding::check(bytes, Format::Bincode));

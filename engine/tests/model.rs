@@ -9,6 +9,7 @@ mod strategies;
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
+use std::ops::{Bound, RangeBounds};
 
 use engine::symbol::Symbol;
 use engine::{LoadStrategy, Trie};
@@ -21,6 +22,8 @@ enum Operation {
     Remove(Vec<u8>),
     Get(Vec<u8>),
     Prefix(Vec<u8>),
+    /// What is between two keys, and beside each.
+    Range(Vec<u8>, Vec<u8>),
     /// Removes a key that is there: the n-th, modulo their count.
     RemoveNth(usize),
     Reopen(LoadStrategy),
@@ -64,6 +67,10 @@ fn run<K: Symbol>(operations: &[Operation]) {
                     .collect();
                 assert_eq!(found, expected);
             }
+            Operation::Range(from, to) => {
+                look_around(&trie, &model, from);
+                look_between(&trie, &model, from, to);
+            }
             Operation::Reopen(strategy) => {
                 trie.checkpoint_to(&quick::Quick, &path).unwrap();
                 let bytes = std::fs::read(&path).unwrap();
@@ -86,13 +93,54 @@ fn run<K: Symbol>(operations: &[Operation]) {
     assert_eq!(found, model.into_iter().collect::<Vec<_>>());
 }
 
+/// An entry with the bytes of its key.
+fn plain<K: Symbol>(entry: (K::Owned, u64)) -> (Vec<u8>, u64) {
+    (K::bytes(entry.0.borrow()).to_vec(), entry.1)
+}
+
+/// Compares the neighbours of a key, and many lookups at once.
+fn look_around<K: Symbol>(trie: &Trie<K, u64>, model: &BTreeMap<Vec<u8>, u64>, key: &[u8]) {
+    let wanted = K::key(key).unwrap();
+    let wanted: &K::Key = wanted.borrow();
+    let owned = |entry: Option<(&Vec<u8>, &u64)>| entry.map(|(key, value)| (key.clone(), *value));
+    let all = (Bound::Excluded(key), Bound::Unbounded);
+    assert_eq!(trie.first().unwrap().map(plain::<K>), owned(model.first_key_value()));
+    assert_eq!(trie.last().unwrap().map(plain::<K>), owned(model.last_key_value()));
+    assert_eq!(trie.at_least(wanted).unwrap().map(plain::<K>), owned(model.range(key.to_vec()..).next()));
+    assert_eq!(trie.above(wanted).unwrap().map(plain::<K>), owned(model.range::<[u8], _>(all).next()));
+    assert_eq!(
+        trie.at_most(wanted).unwrap().map(plain::<K>),
+        owned(model.range(..=key.to_vec()).next_back())
+    );
+    assert_eq!(trie.below(wanted).unwrap().map(plain::<K>), owned(model.range(..key.to_vec()).next_back()));
+    let keys: Vec<K::Owned> = model.keys().map(|key| K::key(key).unwrap()).chain(K::key(key)).collect();
+    let values = model.values().map(|value| Some(*value)).chain([model.get(key).copied()]);
+    assert!(trie.get_many(&keys).unwrap().into_iter().eq(values));
+}
+
+/// Compares the entries between two keys, with every kind of bounds.
+fn look_between<K: Symbol>(trie: &Trie<K, u64>, model: &BTreeMap<Vec<u8>, u64>, from: &[u8], to: &[u8]) {
+    let (start, end) = (K::key(from).unwrap(), K::key(to).unwrap());
+    fn bounds<Q: ?Sized>(key: &Q) -> [Bound<&Q>; 3] {
+        [Bound::Included(key), Bound::Excluded(key), Bound::Unbounded]
+    }
+    for (start, from) in bounds::<K::Key>(start.borrow()).into_iter().zip(bounds(from)) {
+        for (end, to) in bounds::<K::Key>(end.borrow()).into_iter().zip(bounds(to)) {
+            let found = trie.range((start, end)).map(|entry| plain::<K>(entry.unwrap()));
+            let expected = model.iter().filter(|(key, _)| (from, to).contains(key.as_slice()));
+            assert!(found.eq(expected.map(|(key, value)| (key.clone(), *value))), "{from:?} {to:?}");
+        }
+    }
+}
+
 fn operation(keys: impl Strategy<Value = Vec<u8>> + Clone) -> impl Strategy<Value = Operation> {
     prop_oneof![
         12 => (keys.clone(), any::<u64>()).prop_map(|(key, value)| Operation::Insert(key, value)),
         2 => keys.clone().prop_map(Operation::Remove),
         5 => any::<usize>().prop_map(Operation::RemoveNth),
         3 => keys.clone().prop_map(Operation::Get),
-        1 => keys.prop_map(Operation::Prefix),
+        1 => keys.clone().prop_map(Operation::Prefix),
+        3 => (keys.clone(), keys).prop_map(|(from, to)| Operation::Range(from, to)),
         1 => prop::sample::select(&STRATEGIES[..]).prop_map(Operation::Reopen),
     ]
 }

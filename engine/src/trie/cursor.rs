@@ -4,7 +4,7 @@ use super::bucket::BucketRef;
 use super::image::Walker;
 use super::slot::{NodeRef, Slot};
 use super::tree::{Tree, fan_of, head_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A walk over a tree, or over the part below a prefix. Nodes are materialised when it comes to them.
 pub(super) struct Cursor<'t> {
@@ -41,7 +41,8 @@ enum Frame<'t> {
         depth: usize,
         /// Its keys start with these bytes.
         within: Vec<u8>,
-        started: bool,
+        /// Where it begins, until it has.
+        start: Option<Vec<u8>>,
     },
 }
 
@@ -56,7 +57,7 @@ impl<'t> Cursor<'t> {
         let mut cursor = Self { tree, key: Vec::new(), pending: None, frames: Vec::new() };
         let (mut slot, mut rest) = (&tree.root, prefix);
         loop {
-            if cursor.enter_in_place(slot, rest) {
+            if cursor.enter_in_place(slot, rest, rest) {
                 break;
             }
             let Some(node) = tree.resolve(slot)? else { break };
@@ -91,16 +92,56 @@ impl<'t> Cursor<'t> {
         self.frames.push(Frame::Bucket { bucket, depth: self.key.len(), next, end });
     }
 
-    /// Enters a node that is read in place, for the entries that start with `rest`.
-    fn enter_in_place(&mut self, slot: &Slot, rest: &[u8]) -> bool {
+    /// A walk over the keys that are not below `start`.
+    pub(super) fn from(tree: &'t Tree, start: &[u8]) -> Result<Self> {
+        let mut cursor = Self { tree, key: Vec::new(), pending: None, frames: Vec::new() };
+        let (mut slot, mut rest) = (&tree.root, start);
+        while !cursor.enter_in_place(slot, b"", rest) {
+            let Some(node) = tree.resolve(slot)? else { break };
+            let own = tree.prefix_of(node);
+            let Some(wanted) = rest.strip_prefix(own) else {
+                if rest < own {
+                    cursor.pending = Some(slot);
+                }
+                break;
+            };
+            let Some(fan) = fan_of(node) else {
+                cursor.enter_bucket_from(node, wanted);
+                break;
+            };
+            let Some((&edge, below)) = wanted.split_first() else {
+                cursor.pending = Some(slot);
+                break;
+            };
+            cursor.key.extend_from_slice(own);
+            let (depth, from) = (cursor.key.len(), usize::from(edge) + 1);
+            cursor.frames.push(Frame::Inner { node, depth, value: false, from });
+            let Some(child) = fan.find(edge) else { break };
+            cursor.key.push(edge);
+            (slot, rest) = (child, below);
+        }
+        Ok(cursor)
+    }
+
+    /// Enters a bucket for the entries whose tails are not below `wanted`.
+    fn enter_bucket_from(&mut self, node: NodeRef<'t>, wanted: &[u8]) {
+        let NodeRef::Bucket(bucket) = node else { return };
+        let end = bucket.len();
+        let next = (0..end).find(|&index| bucket.tail(index) >= wanted).unwrap_or(end);
+        self.key.extend_from_slice(bucket.prefix(self.tree.width));
+        self.frames.push(Frame::Bucket { bucket, depth: self.key.len(), next, end });
+    }
+
+    /// Enters a node that is read in place, for the entries that start with `within`, from `start` on.
+    fn enter_in_place(&mut self, slot: &Slot, within: &[u8], start: &[u8]) -> bool {
         let Some((image, unit)) = self.tree.in_place(slot) else { return false };
-        let (walk, depth, within) = (image.walk(Some(unit)), self.key.len(), rest.to_vec());
-        self.frames.push(Frame::Mapped { walk, depth, within, started: false });
+        let (walk, depth, within) = (image.walk(Some(unit)), self.key.len(), within.to_vec());
+        self.frames.push(Frame::Mapped { walk, depth, within, start: Some(start.to_vec()) });
         true
     }
 
     fn enter(&mut self, slot: &'t Slot) -> Result<()> {
-        if self.enter_in_place(slot, b"") {
+        if self.enter_in_place(slot, b"", b"") {
             return Ok(());
         }
         match self.tree.resolve(slot)? {
@@ -151,9 +192,11 @@ impl<'t> Cursor<'t> {
                     }
                 }
                 Some(Frame::Bucket { .. }) => {}
-                Some(Frame::Mapped { walk, depth, within, started }) => {
-                    let found =
-                        if std::mem::replace(started, true) { walk.next() } else { walk.seek(within) };
+                Some(Frame::Mapped { walk, depth, within, start }) => {
+                    let found = match start.take() {
+                        Some(start) => walk.seek(&start),
+                        None => walk.next(),
+                    };
                     match found {
                         Ok(Some(hit)) if walk.key().starts_with(within) => {
                             self.key.truncate(*depth);
@@ -172,11 +215,8 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The error for a key of a char trie that is not UTF-8, which only an image written by others can hold.
-    pub(super) fn foreign_key(&self) -> Error {
-        let reason =
-            format!("it says that keys are chars, and the key `{}` is not UTF-8", self.key.escape_ascii());
-        Error::corrupt(&self.tree.origin, 13, reason)
+    pub(super) fn tree(&self) -> &'t Tree {
+        self.tree
     }
 
     /// The key of the entry that [`advance`](Self::advance) went to.

@@ -19,6 +19,9 @@ pub(super) trait Fan {
     /// The first child whose edge is not below `from`.
     fn next(&self, from: usize) -> Option<(u8, &Slot)>;
 
+    /// The last child whose edge is below `end`.
+    fn before(&self, end: usize) -> Option<(u8, &Slot)>;
+
     /// Adds a child; there is room, and none at `edge` yet.
     fn add(&mut self, edge: u8, child: Slot);
 
@@ -98,6 +101,12 @@ impl<const N: usize> Fan for Sorted<N> {
         keys.get(index).map(|&key| (key, &self.slots[index]))
     }
 
+    fn before(&self, end: usize) -> Option<(u8, &Slot)> {
+        let keys = &self.keys[..self.len()];
+        let index = keys.partition_point(|&key| usize::from(key) < end).checked_sub(1)?;
+        Some((keys[index], &self.slots[index]))
+    }
+
     fn add(&mut self, edge: u8, child: Slot) {
         let len = self.len();
         let index = if len == 0 || self.keys[len - 1] < edge {
@@ -168,6 +177,11 @@ impl Fan for Indexed {
         self.find(edge).map(|slot| (edge, slot))
     }
 
+    fn before(&self, end: usize) -> Option<(u8, &Slot)> {
+        let edge = self.places.get(..end)?.iter().rposition(|&place| place != 0)? as u8;
+        self.find(edge).map(|slot| (edge, slot))
+    }
+
     fn add(&mut self, edge: u8, child: Slot) {
         self.slots[self.len()] = child;
         self.len += 1;
@@ -230,6 +244,10 @@ impl Fan for Direct {
 
     fn next(&self, from: usize) -> Option<(u8, &Slot)> {
         (from..256).map(|edge| edge as u8).find_map(|edge| self.find(edge).map(|slot| (edge, slot)))
+    }
+
+    fn before(&self, end: usize) -> Option<(u8, &Slot)> {
+        (0..end).rev().map(|edge| edge as u8).find_map(|edge| self.find(edge).map(|slot| (edge, slot)))
     }
 
     fn add(&mut self, edge: u8, child: Slot) {

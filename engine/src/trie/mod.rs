@@ -17,6 +17,7 @@ mod inner;
 mod iter;
 mod load;
 mod mapped;
+mod nearest;
 mod options;
 mod range;
 mod slot;
@@ -26,8 +27,10 @@ mod tree;
 mod value;
 mod writer;
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -223,6 +226,97 @@ impl<K: Symbol, V: Value> Trie<K, V> {
             }
         }
         Ok(())
+    }
+
+    /// The entries whose keys are in a range, in the byte order of their keys. An empty range, also one that ends before
+    /// it starts, has none. Backwards goes only a walk over an [`Image`].
+    pub fn range<'b>(&self, range: impl RangeBounds<&'b K::Key>) -> Iter<'_, K, V>
+    where
+        K::Key: 'b,
+    {
+        let bytes = |bound: Bound<&&'b K::Key>| bound.map(|key| K::bytes(key));
+        Iter::between(&self.tree, bytes(range.start_bound()), bytes(range.end_bound()))
+    }
+
+    /// The values of many keys, each in the place of its key. As long as a trie is [`LoadStrategy::Mapped`] and
+    /// unchanged, sixteen lookups are under way at a time and wait for memory together; else they come one by one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub fn get_many<Q: Borrow<K::Key>>(&self, keys: &[Q]) -> Result<Vec<Option<V>>> {
+        let mut bytes = keys.iter().map(|key| K::bytes(key.borrow()));
+        let Some((image, _)) = self.tree.in_place(&self.tree.root) else {
+            return bytes.map(|key| Ok(self.tree.get(key)?.map(V::decode))).collect();
+        };
+        let mut answers: Vec<Option<V>> = Vec::new();
+        answers.resize_with(keys.len(), || None);
+        let found =
+            image.find_many(&mut bytes, |index, hit| answers[index] = hit.map(|hit| V::decode(hit.slot)));
+        found.map_err(|damage| image.damaged(damage))?;
+        Ok(answers)
+    }
+
+    /// The first entry.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get); so for all neighbours.
+    pub fn first(&self) -> Result<Option<(K::Owned, V)>> {
+        self.iter().next().transpose()
+    }
+
+    /// The last entry.
+    ///
+    /// # Errors
+    ///
+    /// As for [`first`](Self::first).
+    pub fn last(&self) -> Result<Option<(K::Owned, V)>> {
+        self.owned(self.tree.last()?)
+    }
+
+    /// The first entry whose key is `key` or above.
+    ///
+    /// # Errors
+    ///
+    /// As for [`first`](Self::first).
+    pub fn at_least(&self, key: &K::Key) -> Result<Option<(K::Owned, V)>> {
+        self.range(key..).next().transpose()
+    }
+
+    /// The first entry whose key is above `key`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`first`](Self::first).
+    pub fn above(&self, key: &K::Key) -> Result<Option<(K::Owned, V)>> {
+        self.range((Bound::Excluded(key), Bound::Unbounded)).next().transpose()
+    }
+
+    /// The last entry whose key is `key` or below.
+    ///
+    /// # Errors
+    ///
+    /// As for [`first`](Self::first).
+    pub fn at_most(&self, key: &K::Key) -> Result<Option<(K::Owned, V)>> {
+        self.owned(self.tree.last_until(K::bytes(key), true)?)
+    }
+
+    /// The last entry whose key is below `key`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`first`](Self::first).
+    pub fn below(&self, key: &K::Key) -> Result<Option<(K::Owned, V)>> {
+        self.owned(self.tree.last_until(K::bytes(key), false)?)
+    }
+
+    fn owned(&self, entry: Option<nearest::Entry<'_>>) -> Result<Option<(K::Owned, V)>> {
+        let Some((key, value)) = entry else { return Ok(None) };
+        match K::key(&key) {
+            Some(key) => Ok(Some((key, V::decode(value)))),
+            None => Err(self.tree.foreign_key(&key)),
+        }
     }
 
     /// How many nodes were materialised from the image this trie was opened from: none for a trie made in memory,

@@ -93,6 +93,13 @@ impl Tree {
         }
     }
 
+    /// The error for a key of a char trie that is not UTF-8, which only an image written by others can hold.
+    pub(super) fn foreign_key(&self, key: &[u8]) -> Error {
+        let reason =
+            format!("it says that keys are chars, and the key `{}` is not UTF-8", key.escape_ascii());
+        Error::corrupt(&self.origin, 13, reason)
+    }
+
     /// The value of a key.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let (mut slot, mut key) = (&self.root, key);

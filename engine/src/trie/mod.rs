@@ -363,6 +363,9 @@ impl<K: Symbol, V: Value> Trie<K, V> {
         let (mut builder, mut out) = FileBuilder::new(recipe, None);
         let mut cursor = Cursor::new(&self.tree);
         while let Some(value) = cursor.advance()? {
+            if builder.last().is_some_and(|before| before >= cursor.key()) {
+                return Err(Error::corrupt(&self.tree.origin, 0, "its keys are not in order"));
+            }
             builder.push(cursor.key(), value, &mut out)?;
         }
         match builder.finish(out)? {

@@ -280,6 +280,10 @@ impl InnerView<'_> {
 }
 
 impl<'i> BucketView<'i> {
+    pub(super) fn damage(&self, reason: &'static str) -> Damage {
+        Damage::new(self.at, reason)
+    }
+
     fn end(&self, index: usize) -> usize {
         if self.kind & FLAG_WIDE == 0 {
             self.lens.get(index).copied().map_or(0, usize::from)

@@ -194,10 +194,18 @@ fn inner_node(inner: &InnerView<'_>) -> std::result::Result<Node, Damage> {
 
 fn bucket_node(bucket: &BucketView<'_>) -> std::result::Result<Node, Damage> {
     let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; 2 * MAX_ENTRIES]);
-    let (mut tails, mut tail) = (Vec::new(), Vec::new());
+    let (mut tails, mut tail, mut start) = (Vec::new(), Vec::new(), 0);
     for (index, print) in prints.iter_mut().enumerate().take(bucket.n) {
         bucket.tail(index, &mut tail, 0, index > 0)?;
-        *print = bucket.print(index).unwrap_or_else(|| fingerprint(&tail));
+        *print = fingerprint(&tail);
+        // Changes to heap nodes rely on both.
+        if bucket.print(index).is_some_and(|held| held != *print) {
+            return Err(bucket.damage("a fingerprint that is not that of its key"));
+        }
+        if index > 0 && tail.as_slice() <= &tails[start..] {
+            return Err(bucket.damage("a bucket whose keys are not in order"));
+        }
+        start = tails.len();
         tails.extend_from_slice(&tail);
         set_end(&mut ends, index, tails.len());
     }

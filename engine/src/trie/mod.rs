@@ -222,7 +222,7 @@ impl<K: Symbol, V: Value> Trie<K, V> {
             let value = V::decode(value);
             match K::borrowed(cursor.key()) {
                 Some(key) => each(key, value)?,
-                None => return Err(cursor.foreign_key().into()),
+                None => return Err(self.tree.foreign_key(cursor.key()).into()),
             }
         }
         Ok(())

@@ -1,0 +1,42 @@
+//! What the fuzzers found worth keeping is checked anew by every test run, without a fuzzer.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+#![expect(clippy::duplicate_mod, reason = "what a fuzz target checks stands by itself")]
+
+#[path = "../fuzz/checks/image_build.rs"]
+mod image_build;
+#[path = "../fuzz/checks/image_decoder.rs"]
+mod image_decoder;
+#[path = "../fuzz/checks/image_operations.rs"]
+mod image_operations;
+
+use std::path::Path;
+
+/// Checks every input of a corpus.
+fn replay(target: &str, check: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let input = std::fs::read(&path).unwrap();
+        let outcome = std::panic::catch_unwind(|| check(&input));
+        assert!(outcome.is_ok(), "the input is {}", path.display());
+        checked += 1;
+    }
+    assert!(checked > 10, "{checked}");
+}
+
+#[test]
+fn decoder() {
+    replay("image_decoder", image_decoder::check);
+}
+
+#[test]
+fn build() {
+    replay("image_build", image_build::check);
+}
+
+#[test]
+fn operations() {
+    replay("image_operations", image_operations::check);
+}

@@ -1,13 +1,17 @@
 //! Prints how the engine's images stand against other dictionaries, all asked in turn in one run.
 //!
 //! `compare-peers [KEYS] [--rounds N] [--terms N] [--without NAME,NAME] [--words PATH]`, where KEYS is `ledger`, `words`,
-//! `urls` or `hex`, else all of them. Files are built once, under `target/bench-scratch`.
+//! `urls` or `hex`, else all of them. Peers' files are built once, under `target/bench-scratch`.
 
 mod peers;
+mod queries;
+mod questions;
 mod terms;
 
 use harness::worker::{Error, Result};
-use peers::{Dictionary, Questions, STRUCTURES, Structure, Workload};
+use peers::{Dictionary, STRUCTURES, Structure, Workload};
+use queries::queries;
+use questions::Questions;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::Write;
@@ -70,9 +74,7 @@ fn number(text: &str) -> Result<u64> {
 fn compare(options: &Options, out: &mut impl Write) -> Result<()> {
     for &workload in &options.workloads {
         let keys = workload.keys(options.terms, options.words.as_deref())?;
-        let folder =
-            Path::new("target/bench-scratch/peers").join(format!("{}-{}", workload.name(), keys.len()));
-        std::fs::create_dir_all(&folder).map_err(Error::context("failed to create the scratch folder"))?;
+        let folder = workload.folder(options.terms);
         let structures: Vec<&Structure> = STRUCTURES
             .into_iter()
             .filter(|it| !options.without.iter().any(|other| other.name == it.name))
@@ -83,7 +85,7 @@ fn compare(options: &Options, out: &mut impl Write) -> Result<()> {
             files.push(structure.ready(&folder, &keys)?);
         }
         let questions = [
-            Questions::bulk(&keys, 10_000),
+            queries(&keys, 10_000, 0.5).iter().map(String::as_str).collect(),
             Questions::hits(&keys, 300_000),
             Questions::near_misses(&keys, 300_000),
         ];

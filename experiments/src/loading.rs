@@ -6,6 +6,7 @@
 //! | `lookups` | number of queries of a pass |
 //! | `misses` | share of them that is not in the trie |
 //! | `passes` | number of passes that `bulk_lookup` is the mean of |
+//! | `random` | number of queries of `random_hit` and of `near_miss`; none when left out |
 //! | `strategy` | `eager`, `lazy`, `mapped`, `depth-N` (N levels at once) or `parallel-N` (N threads; 0: one a processor) |
 //! | `cache` | `warm`: the file is in the page cache; `dropped`: it is dropped from it before each opening |
 //!
@@ -14,12 +15,16 @@
 //! | `open_time` | opening the file |
 //! | `first_pass` | all queries once, on the trie just opened |
 //! | `bulk_lookup` | all queries again: the mean of some more passes |
+//! | `random_hit` | terms uniformly at random, once |
+//! | `near_miss` | terms of which one char was replaced at random, and which are not there, once |
 //! | `first_lookup` | opening the file and looking up the term in the middle |
 //! | `memory` | growth of resident memory of a fresh process by opening the file and one pass |
 
 use crate::memory::resident;
 use crate::queries::queries;
+use crate::questions::Questions;
 use crate::terms::terms;
+use engine::format::NEWEST_VERSION;
 use engine::{CharTrie, LoadStrategy};
 use harness::worker::{Error, Prepared, Result, Sample, Setup, System, in_fresh_process};
 use rustix::fs::{Advice, fadvise};
@@ -44,7 +49,8 @@ impl Source {
         let strategy: String = setup.params.get("strategy")?;
         let cache: String = setup.params.get_or("cache", "warm".to_owned())?;
         Ok(Self {
-            path: setup.scratch.join("terms.trie"),
+            // A scratch folder that a run left behind may have a file of an older format in it.
+            path: setup.scratch.join(format!("terms-{NEWEST_VERSION}.trie")),
             strategy: named(&strategy)?,
             drop_cache: match cache.as_str() {
                 "warm" => false,
@@ -88,11 +94,16 @@ fn named(strategy: &str) -> Result<LoadStrategy> {
     }
 }
 
+/// The queries as they are asked.
+fn words(queries: &[String]) -> impl Iterator<Item = &str> {
+    queries.iter().map(String::as_str)
+}
+
 /// One pass over the queries; what it returns depends on every answer and on their order.
-fn pass(trie: &CharTrie<u64>, queries: &[String]) -> engine::Result<u64> {
+fn pass<'q>(trie: &CharTrie<u64>, queries: impl IntoIterator<Item = &'q str>) -> engine::Result<u64> {
     let mut folded = 0u64;
     for query in queries {
-        let answer = trie.get(query.as_str())?.map_or(u64::MAX, |rank| rank);
+        let answer = trie.get(query)?.map_or(u64::MAX, |rank| rank);
         folded = folded.rotate_left(7) ^ answer;
     }
     Ok(folded)
@@ -121,8 +132,11 @@ impl System for Loading {
         let queries = queries(&terms, lookups, misses);
         build(&source.path, &terms)?;
         write_queries(&setup.scratch, &queries)?;
+        let random: u64 = setup.params.get_or("random", 0)?;
+        let (hits, misses) =
+            (Questions::hits(&terms, random as usize), Questions::near_misses(&terms, random as usize));
         let middle = terms[terms.len() / 2].clone();
-        Ok(Box::new(Opening { source, queries, passes, middle, setup: setup.clone() }))
+        Ok(Box::new(Opening { source, queries, passes, hits, misses, middle, setup: setup.clone() }))
     }
 }
 
@@ -154,19 +168,28 @@ struct Opening {
     source: Source,
     queries: Vec<String>,
     passes: u32,
+    hits: Questions,
+    misses: Questions,
     middle: String,
     setup: Setup,
 }
 
 impl Prepared for Opening {
     fn sample(&mut self, sample: &mut Sample) -> Result<()> {
-        let Self { source, queries, passes, middle, setup } = self;
+        let Self { source, queries, passes, hits, misses, middle, setup } = self;
         let failed = || Error::context("failed to ask the trie");
         source.ready()?;
         let trie = sample.time("open_time", || source.open()).map_err(failed())?;
-        let first = sample.time("first_pass", || pass(&trie, queries)).map_err(failed())?;
-        let again = sample.mean_time("bulk_lookup", *passes, || pass(&trie, queries)).map_err(failed())?;
+        let first = sample.time("first_pass", || pass(&trie, words(queries))).map_err(failed())?;
+        let again =
+            sample.mean_time("bulk_lookup", *passes, || pass(&trie, words(queries))).map_err(failed())?;
         sample.answer(&(first, again, trie.len()));
+        for (metric, questions) in [("random_hit", hits), ("near_miss", misses)] {
+            if sample.wants(metric) {
+                let answers = sample.time(metric, || pass(&trie, questions.iter())).map_err(failed())?;
+                sample.answer(&answers);
+            }
+        }
         drop(trie);
         source.ready()?;
         let reopened = sample.time("first_lookup", || {
@@ -210,7 +233,7 @@ impl Prepared for Holding {
         self.source.ready()?;
         let before = resident()?;
         let trie = self.source.open().map_err(Error::context("failed to open the trie"))?;
-        let answers = pass(&trie, &self.queries).map_err(Error::context("failed to ask the trie"))?;
+        let answers = pass(&trie, words(&self.queries)).map_err(Error::context("failed to ask the trie"))?;
         let after = resident()?;
         sample.bytes("memory", after.saturating_sub(before));
         sample.answer(&(answers, trie.len()));

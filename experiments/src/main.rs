@@ -18,6 +18,7 @@ mod peer_system;
 #[cfg(feature = "peers")]
 mod peers;
 mod queries;
+mod questions;
 mod terms;
 
 use std::process::ExitCode;

@@ -21,7 +21,9 @@
 //! | `build` | building the file anew from sorted keys, with what it does for durability |
 
 use crate::memory::anonymous;
-use crate::peers::{Questions, Structure, Workload};
+use crate::peers::{Structure, Workload};
+use crate::queries::queries;
+use crate::questions::Questions;
 use harness::worker::{Error, Prepared, Result, Sample, Setup, System, in_fresh_process};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,9 +65,10 @@ impl System for Peers {
             )));
         }
         let keys = workload.keys(terms, (!words.is_empty()).then_some(words.as_str()))?;
-        let path = structure.ready(&setup.scratch, &keys)?;
+        let folder = workload.folder(terms);
+        let path = structure.ready(&folder, &keys)?;
         let lookups = lookups as usize;
-        let bulk = Questions::bulk(&keys, 10_000);
+        let bulk: Questions = queries(&keys, 10_000, 0.5).iter().map(String::as_str).collect();
         // For fresh processes, which have no room for the keys.
         let lines: Vec<&str> = bulk.iter().collect();
         fs::write(questions_file(&setup.scratch), lines.join("\n"))
@@ -73,7 +76,7 @@ impl System for Peers {
         Ok(Box::new(Asking {
             setup: setup.clone(),
             structure,
-            folder: setup.scratch.clone(),
+            folder,
             path,
             passes,
             bulk,
@@ -114,7 +117,7 @@ impl Prepared for Asking {
             sample.answer(&digest);
         }
         if sample.wants("build") {
-            let anew = self.folder.join(format!("{}.anew", structure.name));
+            let anew = self.folder.join(format!("{}.anew-{}", structure.name, std::process::id()));
             let _ = fs::remove_file(&anew);
             sample.time("build", || structure.build(&anew, &self.keys))?;
             fs::remove_file(&anew).map_err(Error::context("failed to remove a file that was built"))?;
@@ -133,14 +136,14 @@ impl System for PeersMemory {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
-        let structure: String = setup.params.get("structure")?;
-        let structure = Structure::named(&structure)?;
+        let (structure, workload): (String, String) =
+            (setup.params.get("structure")?, setup.params.get("keys")?);
+        let (structure, workload) = (Structure::named(&structure)?, Workload::named(&workload)?);
         let text = fs::read_to_string(questions_file(&setup.scratch))
             .map_err(Error::context("failed to read the questions"))?;
-        let mut bulk = Questions::default();
+        let path = structure.path(&workload.folder(setup.params.get("terms")?));
         // No key has a line end in it.
-        text.split('\n').for_each(|key| bulk.push(key));
-        Ok(Box::new(Holding { structure, path: structure.path(&setup.scratch), bulk }))
+        Ok(Box::new(Holding { structure, path, bulk: text.split('\n').collect() }))
     }
 }
 

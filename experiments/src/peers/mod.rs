@@ -1,14 +1,13 @@
 //! Dictionaries side by side: the engine's images and those of others, over the same keys and questions.
 
 mod ours;
-mod questions;
 mod theirs;
 mod workload;
 
+use crate::questions::Questions;
 use harness::worker::{Error, Result};
 use std::path::{Path, PathBuf};
 
-pub(crate) use questions::Questions;
 pub(crate) use workload::Workload;
 
 /// A dictionary in a file, opened.
@@ -33,6 +32,8 @@ pub(crate) struct Structure {
     pub(crate) name: &'static str,
     /// The file that it shares with others of its kind.
     file: &'static str,
+    /// Whether it is the engine's own.
+    ours: bool,
     /// Whether its values are ranks.
     ranks: bool,
     build: fn(&Path, &[String]) -> Result<()>,
@@ -66,17 +67,20 @@ impl Structure {
         })
     }
 
-    /// Where its file is in a folder.
+    /// Where its file is in a folder of [`Workload::folder`].
     pub(crate) fn path(&self, folder: &Path) -> PathBuf {
         folder.join(self.file)
     }
 
-    /// Builds its file, unless it is there from an earlier run.
+    /// Makes sure that its file is there: one of the engine is built anew, since its format and its writer change;
+    /// others are kept from earlier runs, since some take minutes.
     pub(crate) fn ready(&self, folder: &Path, keys: &[String]) -> Result<PathBuf> {
         let path = self.path(folder);
-        if !path.exists() {
-            // Under another name first, so that a half-built file is never taken for one.
-            let unfinished = folder.join(format!("{}.unfinished", self.file));
+        if self.ours || !path.exists() {
+            std::fs::create_dir_all(folder)
+                .map_err(Error::context(format!("failed to create `{}`", folder.display())))?;
+            // Under another name first, so that a half-built file is never taken for one, and a mapped one stays.
+            let unfinished = folder.join(format!("{}.unfinished-{}", self.file, std::process::id()));
             let _ = std::fs::remove_file(&unfinished);
             self.build(&unfinished, keys)?;
             std::fs::rename(&unfinished, &path)
@@ -99,7 +103,10 @@ impl Structure {
             let found = dictionary.get(key);
             if found.is_none() || self.ranks && found != Some(rank as u64) {
                 let name = self.name;
-                return Err(Error::new(format!("`{name}` has {found:?} for key {rank}, `{key}`")));
+                return Err(Error::new(format!(
+                    "`{name}` has {found:?} for key {rank}, `{key}`; if its file in target/bench-scratch/peers is of other \
+                     keys, remove it"
+                )));
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! The engine's images, and its heap nodes.
 
-use super::{Dictionary, Questions, Structure};
+use super::{Dictionary, Structure};
+use crate::questions::Questions;
 use engine::trie::Stored;
 use engine::{CharImage, CharTrie, ImageWriter, LoadStrategy, Profile, Rank, Verify};
 use harness::worker::{Error, Result};
@@ -9,6 +10,7 @@ use std::path::Path;
 pub(super) static TRIE: Structure = Structure {
     name: "trie",
     file: "trie",
+    ours: true,
     ranks: true,
     build: |path, keys| write::<u64>(path, keys, Profile::Balanced, |rank| rank),
     open: |path| open::<u64>(path, Verify::Header),
@@ -23,6 +25,7 @@ pub(super) static TRIE_VERIFIED: Structure =
 pub(super) static RANKS: Structure = Structure {
     name: "trie-ranks",
     file: "trie-ranks",
+    ours: true,
     ranks: true,
     build: |path, keys| write::<Rank>(path, keys, Profile::Balanced, |_| ()),
     open: |path| open::<Rank>(path, Verify::Header),
@@ -31,6 +34,7 @@ pub(super) static RANKS: Structure = Structure {
 pub(super) static COMPACT: Structure = Structure {
     name: "trie-compact",
     file: "trie-compact",
+    ours: true,
     ranks: true,
     build: |path, keys| write::<Rank>(path, keys, Profile::Compact, |_| ()),
     open: |path| open::<Rank>(path, Verify::Header),
@@ -39,6 +43,7 @@ pub(super) static COMPACT: Structure = Structure {
 pub(super) static POINT: Structure = Structure {
     name: "point",
     file: "point",
+    ours: true,
     ranks: true,
     build: |path, keys| write::<u64>(path, keys, Profile::Fast, |rank| rank),
     open: |path| open::<u64>(path, Verify::Header),

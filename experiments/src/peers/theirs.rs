@@ -27,6 +27,7 @@ fn map(path: &Path, structure: &'static str) -> Result<Mmap> {
 pub(super) static FST: Structure = Structure {
     name: "fst",
     file: "fst",
+    ours: false,
     ranks: true,
     build: |path, keys| {
         let file = std::io::BufWriter::new(File::create(path).map_err(failed("create", "fst"))?);
@@ -52,6 +53,7 @@ impl Dictionary for Fst {
 pub(super) static YADA: Structure = Structure {
     name: "yada",
     file: "yada",
+    ours: false,
     ranks: true,
     build: |path, keys| {
         let set: Vec<(&str, u32)> = keys.iter().map(String::as_str).zip(0..).collect();
@@ -80,6 +82,7 @@ impl Dictionary for Yada {
 pub(super) static MARISA: Structure = Structure {
     name: "marisa",
     file: "marisa",
+    ours: false,
     ranks: false,
     build: |path, keys| {
         let mut set = rsmarisa::Keyset::new();
@@ -118,6 +121,7 @@ const TABLE: TableDefinition<'_, &[u8], u64> = TableDefinition::new("ranks");
 pub(super) static REDB: Structure = Structure {
     name: "redb",
     file: "redb",
+    ours: false,
     ranks: true,
     build: |path, keys| {
         let all = || -> std::result::Result<(), redb::Error> {
@@ -157,6 +161,7 @@ impl Dictionary for Redb {
 pub(super) static LMDB: Structure = Structure {
     name: "lmdb",
     file: "lmdb",
+    ours: false,
     ranks: true,
     build: |path, keys| {
         let env = environment(path, false)?;
@@ -206,6 +211,7 @@ impl Dictionary for Lmdb {
 pub(super) static RKYV: Structure = Structure {
     name: "rkyv-hash",
     file: "rkyv-hash",
+    ours: false,
     ranks: true,
     build: |path, keys| {
         let map: std::collections::HashMap<String, u64> = keys.iter().cloned().zip(0..).collect();
@@ -232,6 +238,7 @@ impl Dictionary for Rkyv {
 pub(super) static SORTED: Structure = Structure {
     name: "sorted",
     file: "sorted",
+    ours: false,
     ranks: true,
     build: |path, keys| {
         let mut bytes = (keys.len() as u32).to_le_bytes().to_vec();

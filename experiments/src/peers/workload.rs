@@ -1,8 +1,9 @@
 //! The keys of the comparison.
 
-use super::questions::Random;
+use crate::questions::Random;
 use crate::terms::terms;
 use harness::worker::{Error, Result};
+use std::path::{Path, PathBuf};
 
 /// Where Debian's `wamerican-insane` puts its words: 663,473 of them in version 2020.12.07.
 const WORDS: &str = "/usr/share/dict/american-english-insane";
@@ -36,6 +37,11 @@ impl Workload {
         Self::ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
             Error::new(format!("keys `{name}` are unknown, known are ledger, words, urls, hex"))
         })
+    }
+
+    /// Where the files with these keys are kept from run to run, relative to the project's root.
+    pub(crate) fn folder(self, count: u64) -> PathBuf {
+        Path::new("target/bench-scratch/peers").join(format!("{}-{count}", self.name()))
     }
 
     /// About `count` keys, sorted, each once; of words at most as many as there are. `words` is the list's path, if

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
 fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>, Failure> {
     let resolve = |launch: &Launch| {
         if let Launch::Package(package) = launch {
-            ui.note(&format!("building worker {package}"));
+            ui.note(&format!("building worker {}", measure::described(package)));
         }
         measure::resolve(launch, &project.root)
     };

@@ -1,4 +1,4 @@
-use crate::prereg::Launch;
+use crate::prereg::{Launch, Package};
 use crate::vocab::Digest;
 use std::ffi::OsString;
 use std::fmt;
@@ -95,10 +95,11 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn build(package: &str, root: &Path) -> Result<PathBuf, LaunchError> {
+fn build(package: &Package, root: &Path) -> Result<PathBuf, LaunchError> {
+    let name = &package.name;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let output = Command::new(cargo)
-        .args(["build", "--release", "--package", package, "--bin", package])
+        .args(arguments(package))
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(root)
         .stdin(Stdio::null())
@@ -107,15 +108,36 @@ fn build(package: &str, root: &Path) -> Result<PathBuf, LaunchError> {
         .and_then(std::process::Child::wait_with_output)
         .map_err(LaunchError::Cargo)?;
     if !output.status.success() {
-        return Err(LaunchError::Build { package: package.to_owned() });
+        return Err(LaunchError::Build { package: described(package) });
     }
     let mut executables = output.stdout.split(|it| *it == b'\n').filter_map(|line| {
         let message: serde_json::Value = serde_json::from_slice(line).ok()?;
         let target = message.get("target")?;
-        let is_it = target.get("name")?.as_str()? == package && target.get("kind")?[0].as_str()? == "bin";
+        let is_it = target.get("name")?.as_str()? == name && target.get("kind")?[0].as_str()? == "bin";
         is_it.then(|| message.get("executable")?.as_str().map(PathBuf::from))?
     });
-    executables.next().ok_or_else(|| LaunchError::NoBinary { package: package.to_owned() })
+    executables.next().ok_or_else(|| LaunchError::NoBinary { package: name.clone() })
+}
+
+fn arguments(package: &Package) -> Vec<String> {
+    let profile = package.profile.as_deref().unwrap_or("release");
+    let mut arguments = ["build", "--profile", profile, "--package", &package.name, "--bin", &package.name]
+        .map(str::to_owned)
+        .to_vec();
+    if !package.features.is_empty() {
+        arguments.extend(["--features".to_owned(), package.features.join(",")]);
+    }
+    arguments
+}
+
+/// A package with what it is built with, if that is not the usual.
+pub fn described(package: &Package) -> String {
+    let mut text = package.name.clone();
+    if !package.features.is_empty() {
+        text.push_str(&format!(" --features {}", package.features.join(",")));
+    }
+    text.extend(package.profile.iter().map(|it| format!(" --profile {it}")));
+    text
 }
 
 fn find(program: &str, root: &Path) -> Result<PathBuf, LaunchError> {
@@ -134,4 +156,19 @@ fn digest(path: &Path) -> Result<Digest, LaunchError> {
     let read = |source| LaunchError::Read { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(read)?;
     Digest::of_reader(BufReader::new(file)).map_err(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_and_profile_reach_cargo() {
+        let usual = Package { name: "w".into(), features: Vec::new(), profile: None };
+        assert_eq!(arguments(&usual).join(" "), "build --profile release --package w --bin w");
+        assert_eq!(described(&usual), "w");
+        let other = Package { features: vec!["a".into(), "b".into()], profile: Some("fat".into()), ..usual };
+        assert_eq!(arguments(&other).join(" "), "build --profile fat --package w --bin w --features a,b");
+        assert_eq!(described(&other), "w --features a,b --profile fat");
+    }
 }

@@ -11,7 +11,7 @@ mod worker;
 
 pub use failure::{At, Failure};
 pub use interrupt::Interrupt;
-pub use launch::{LaunchError, Program, resolve};
+pub use launch::{LaunchError, Program, described, resolve};
 pub use worker::Workers;
 
 use crate::plan::{Plan, Step};

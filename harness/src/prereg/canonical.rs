@@ -60,12 +60,21 @@ impl Prereg {
 
     fn worker_node(&self) -> Node {
         let launch = match &self.worker.launch {
-            Launch::Package(package) => ("package", Node::text(package)),
+            Launch::Package(package) => ("package", Node::text(&package.name)),
             Launch::Command(command) => ("command", Node::texts(command)),
         };
         let system = ("system", Node::text(&self.worker.system));
         let timeout = ("timeout", Node::Text(duration(self.worker.timeout)));
-        Node::Section(named([launch, system, timeout]))
+        let mut keys = named([launch]);
+        // Keys that came later stand there only when they are given: older registrations keep their digest.
+        if let Launch::Package(package) = &self.worker.launch {
+            let features =
+                (!package.features.is_empty()).then(|| ("features", Node::texts(&package.features)));
+            let profile = package.profile.as_ref().map(|it| ("profile", Node::text(it)));
+            keys.extend(named(features.into_iter().chain(profile)));
+        }
+        keys.extend(named([system, timeout]));
+        Node::Section(keys)
     }
 
     fn params_node(&self) -> Node {

@@ -21,7 +21,7 @@ pub(super) const ROOT: &[&str] = &[
     "environment",
     "report",
 ];
-pub(super) const WORKER: &[&str] = &["package", "command", "system", "timeout"];
+pub(super) const WORKER: &[&str] = &["package", "features", "profile", "command", "system", "timeout"];
 pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command"];
 pub(super) const LEVEL: &[&str] = &["params", "env"];
 pub(super) const DESIGN: &[&str] = &["warmups", "samples", "order", "process", "clock", "seed", "looks"];

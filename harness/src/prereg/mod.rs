@@ -12,7 +12,7 @@
 //! | table | needed | default |
 //! |---|---|---|
 //! | top level | `id` (the file's name), `title`, `ledger` | `order = 0`, `claim = ""`, `changes = []`, no `baseline` |
-//! | `[worker]` | `system`; `package` or `command` | `timeout = "120s"` (`ms`, `s`, `min`) |
+//! | `[worker]` | `system`; `package` or `command` | `timeout = "120s"` (`ms`, `s`, `min`); of a package no `features`, and the `profile` `release` |
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
 //! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command` |
@@ -149,10 +149,21 @@ pub struct Worker {
 /// How a worker is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Launch {
-    /// Cargo builds this package (release) and its binary of the same name is run.
-    Package(String),
+    /// Cargo builds a package and its binary of the same name is run.
+    Package(Package),
     /// Program and arguments, relative to the project's root. No shell.
     Command(Vec<String>),
+}
+
+/// A package that cargo builds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// Its name, and that of the binary.
+    pub name: String,
+    /// Its cargo features besides the default ones, in order of the name, each once.
+    pub features: Vec<String>,
+    /// The cargo profile. `None`: `release`.
+    pub profile: Option<String>,
 }
 
 /// One configuration that is measured.

@@ -274,7 +274,14 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
     }
     writeln!(page, "{table}")?;
     let worker = match &prereg.worker.launch {
-        Launch::Package(package) => format!("cargo package {}", code(package)),
+        Launch::Package(package) => {
+            let mut text = format!("cargo package {}", code(&package.name));
+            if !package.features.is_empty() {
+                text.push_str(&format!(" with features {}", code(&package.features.join(", "))));
+            }
+            text.extend(package.profile.iter().map(|it| format!(" in profile {}", code(it))));
+            text
+        }
         Launch::Command(command) => format!("command {}", code(&command.join(" "))),
     };
     let params = prereg.params.iter().map(|(name, values)| {

@@ -1,6 +1,6 @@
 use super::EXAMPLE;
 use super::generate::prereg;
-use harness::prereg::{Prereg, parse, parse_canonical};
+use harness::prereg::{Launch, Prereg, parse, parse_canonical};
 use harness::vocab::{Margin, Scalar};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -133,6 +133,36 @@ fn every_value_is_identity() {
         assert_ne!(edited.to_json(), serde_json::Value::Null);
         seen.push(edited.digest());
     }
+}
+
+#[test]
+fn the_build_of_a_package_is_part_of_the_text_only_if_it_is_given() {
+    let package = |text: &str| match parse(text, "exp-1-lazy.toml").unwrap().worker.launch {
+        Launch::Package(package) => package,
+        Launch::Command(command) => panic!("{command:?}"),
+    };
+    let text = EXAMPLE.replace(
+        "package = \"experiments\"",
+        "package = \"experiments\"\nprofile = \"fat\"\nfeatures = [\"peers\", \"extra\"]",
+    );
+    let built = package(&text);
+    assert_eq!(
+        (built.features, built.profile.as_deref()),
+        (vec!["extra".into(), "peers".into()], Some("fat"))
+    );
+    let canonical = parse(&text, "exp-1-lazy.toml").unwrap().canonical();
+    assert!(canonical.contains("features = [\"extra\", \"peers\"]\nprofile = \"fat\"\n"), "{canonical}");
+    let usual = EXAMPLE.replace("package = \"experiments\"", "package = \"experiments\"\nfeatures = []");
+    assert_eq!(parse(&usual, "exp-1-lazy.toml").unwrap().canonical(), CANONICAL);
+    let refused = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        parse(&text.replace(from, to), "exp-1-lazy.toml").unwrap_err().to_string()
+    };
+    let twice = refused("\"extra\"", "\"peers\"");
+    assert!(twice.contains("`features` in [worker] names `peers` twice"), "{twice}");
+    let command = refused("package = \"experiments\"", "command = [\"w\"]");
+    assert!(command.contains("`profile` is of a package that cargo builds"), "{command}");
+    assert!(command.contains("`features` is of a package that cargo builds"), "{command}");
 }
 
 #[test]

@@ -89,11 +89,19 @@ fn design() -> impl Strategy<Value = Design> {
     )
 }
 
+fn package() -> impl Strategy<Value = Package> {
+    let name = || "[a-z][a-z0-9_-]{0,8}";
+    let features = btree_set(name(), 0..3);
+    (name(), features, option::of(name())).prop_map(|(name, features, profile)| Package {
+        name,
+        features: features.into_iter().collect(),
+        profile,
+    })
+}
+
 fn worker() -> impl Strategy<Value = Worker> {
-    let launch = prop_oneof![
-        "[a-z][a-z0-9_-]{0,8}".prop_map(Launch::Package),
-        vec(filled(), 1..4).prop_map(Launch::Command),
-    ];
+    let launch =
+        prop_oneof![package().prop_map(Launch::Package), vec(filled(), 1..4).prop_map(Launch::Command),];
     let timeout = prop_oneof![1_u64..100_000, (1_u64..1000).prop_map(|it| it * 1000)];
     (launch, filled(), timeout).prop_map(|(launch, system, timeout)| Worker {
         launch,

@@ -85,6 +85,12 @@ fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
+/// A length of time, such as `90s`, `10m` or `1h 30m`.
+fn duration(text: &str) -> Result<jiff::SignedDuration, String> {
+    let parsed = text.parse().ok().filter(|it: &jiff::SignedDuration| !it.is_negative());
+    parsed.ok_or_else(|| "expected a time such as 90s, 10m or 1h 30m".to_owned())
+}
+
 /// A number that is one.
 fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|it: &f64| it.is_finite()).ok_or_else(|| "expected a number".to_owned())
@@ -111,6 +117,8 @@ pub(super) enum When {
 pub(super) enum Command {
     /// Measure an experiment (registering it first), decide it, write its ledger and plots
     Run(Run),
+    /// Measure accepted experiments again: is each claim standing, lost or undecided?
+    Recheck(Recheck),
     /// Freeze a pre-registration without measuring yet, or amend one
     Register(Register),
     /// Check pre-registrations and report every problem at once
@@ -159,6 +167,25 @@ pub(super) struct Run {
     /// Exit with 3 on REJECT and 4 on INCONCLUSIVE; without it, only INVALID is a failure
     #[arg(long, env = "HARNESS_GATE", value_parser = switch)]
     pub(super) gate: bool,
+}
+
+/// Exits with 3 if a claim is lost, else with 4 if one is undecided.
+#[derive(Debug, clap::Args)]
+pub(super) struct Recheck {
+    /// Accepted experiments [default: all], the cheapest first
+    pub(super) experiments: Vec<String>,
+
+    /// Only those of one ledger
+    #[arg(long, value_name = "NAME", conflicts_with = "experiments", env = "HARNESS_LEDGER")]
+    pub(super) ledger: Option<String>,
+
+    /// Stop before an experiment that would end later than this, by the time of the run that decided it; such as 10m
+    #[arg(long, value_name = "TIME", env = "HARNESS_BUDGET", value_parser = duration)]
+    pub(super) budget: Option<jiff::SignedDuration>,
+
+    /// Wait for the registered max_load, up to 30 minutes, instead of refusing a busy host
+    #[arg(long, env = "HARNESS_WAIT", value_parser = switch)]
+    pub(super) wait: bool,
 }
 
 #[derive(Debug, clap::Args)]

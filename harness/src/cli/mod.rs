@@ -20,6 +20,7 @@ mod outbox;
 mod power;
 mod progress;
 mod project;
+mod recheck;
 mod recording;
 mod records;
 mod register;
@@ -83,6 +84,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let project = Project::find(args.global.project.as_deref())?;
     match &args.command {
         Command::Run(it) => run::run(it, &args.global, &project, ui),
+        Command::Recheck(it) => recheck::run(it, &args.global, &project, ui),
         Command::Register(it) => register::run(it, &args.global, &project, ui),
         Command::Check(it) => check::run(it, &project, ui),
         Command::List(it) => list::run(it, &args.global, &project, ui),

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
 }
 
 /// The programs of all arms, built where they are packages.
-fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>, Failure> {
+pub(super) fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>, Failure> {
     let resolve = |launch: &Launch| {
         if let Launch::Package(package) = launch {
             ui.note(&format!("building worker {}", measure::described(package)));
@@ -73,7 +73,7 @@ fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>,
 }
 
 /// Refuses, or waits for, a host that is not as quiet as registered.
-fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) -> Result<(), Failure> {
+pub(super) fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) -> Result<(), Failure> {
     let Some(max) = prereg.environment.max_load else { return Ok(()) };
     let Some(load) = host::load_average() else {
         ui.warning("the registered limit of the load cannot be checked: the host keeps no load average");

@@ -29,6 +29,28 @@ pub struct RecordedRun {
     pub decision: Decision,
 }
 
+/// What became of a claim that was accepted, by its newest replication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It was accepted again.
+    Holds,
+    /// It was rejected.
+    Lost,
+    /// Neither.
+    Undecided,
+}
+
+impl Standing {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "standing",
+            Self::Lost => "lost",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 impl RecordedRun {
     /// Analyses and decides a run of `prereg`.
     pub fn new(prereg: &Prereg, data: RunData) -> Self {
@@ -101,18 +123,35 @@ impl Experiment {
         self.deciding().map(|it| it.decision.verdict)
     }
 
+    /// What became of an accepted claim; `None` if it was not accepted, or never measured again.
+    pub fn standing(&self) -> Option<Standing> {
+        self.deciding().filter(|it| it.decision.verdict == Verdict::Accept)?;
+        Some(match self.later().last()?.decision.verdict {
+            Verdict::Accept => Standing::Holds,
+            Verdict::Reject => Standing::Lost,
+            Verdict::Inconclusive | Verdict::Recorded | Verdict::Invalid => Standing::Undecided,
+        })
+    }
+
+    /// Later complete runs of the deciding run's version that are not INVALID, in order of their beginning.
+    fn later(&self) -> Vec<&RecordedRun> {
+        let Some(deciding) = self.deciding() else { return Vec::new() };
+        let mut later = self.in_order();
+        later.retain(|it| {
+            it.is_over()
+                && !it.is_invalidated()
+                && it.data.run.version == deciding.data.run.version
+                && it.data.run.id != deciding.data.run.id
+                && it.decision.verdict != Verdict::Invalid
+        });
+        later
+    }
+
     /// Later complete runs of the deciding run's version: those that agree with it, all of them, and the number
     /// of hosts of all including the deciding one.
     pub fn replications(&self) -> (usize, usize, usize) {
         let Some(deciding) = self.deciding() else { return (0, 0, 0) };
-        let later: Vec<_> = self
-            .runs
-            .iter()
-            .filter(|it| {
-                it.is_over() && !it.is_invalidated() && it.data.run.version == deciding.data.run.version
-            })
-            .filter(|it| it.data.run.id != deciding.data.run.id && it.decision.verdict != Verdict::Invalid)
-            .collect();
+        let later = self.later();
         let agreeing = later.iter().filter(|it| it.decision.verdict == deciding.decision.verdict).count();
         let hosts: BTreeSet<_> =
             later.iter().map(|it| &it.data.run.host).chain([&deciding.data.run.host]).collect();

@@ -34,7 +34,9 @@ fn write_page(
         writeln!(page, "{}\n", image(&figure.alternative, &format!("../plots/{}", figure.path)))?;
     }
     for (experiment, figures) in experiments.iter().zip(figures) {
-        section::write(page, experiment, figures)?;
+        let id = experiment.prereg().baseline.as_deref();
+        let baseline = experiments.iter().find(|it| id == Some(it.prereg().id.as_str()));
+        section::write(page, experiment, baseline, figures)?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ mod section;
 mod tables;
 
 pub use effects::{Grid, adds_up, contrasts, effects, scorecard};
-pub use experiment::{Experiment, RecordedRun};
+pub use experiment::{Experiment, RecordedRun, Standing};
 pub use figures::{Figure, claimed_first, of_experiment, of_ledger};
 pub use ledger::ledger;
 pub use pages::{Page, pages};

@@ -12,15 +12,25 @@ use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
 use std::fmt::{self, Write};
 
-pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figure]) -> fmt::Result {
+/// `baseline` is the experiment that it starts from, where the same ledger has it.
+pub(super) fn write(
+    page: &mut String,
+    experiment: &Experiment,
+    baseline: Option<&Experiment>,
+    figures: &[Figure],
+) -> fmt::Result {
     let prereg = experiment.prereg();
     writeln!(page, "<a id=\"{}\"></a>\n", anchor(prereg))?;
     writeln!(page, "## {}: {}\n", escape(&prereg.id), escape(&prereg.title))?;
     if !prereg.claim.is_empty() {
         writeln!(page, "**Claim.** {}\n", escape(&prereg.claim))?;
     }
-    if let Some(baseline) = &prereg.baseline {
-        writeln!(page, "**Starts from** {}.\n", code(baseline))?;
+    if let Some(id) = &prereg.baseline {
+        let standing = baseline.and_then(standing).map_or_else(String::new, |it| format!(" ({it})"));
+        writeln!(page, "**Starts from** {}{standing}.\n", code(id))?;
+    }
+    if let Some(standing) = standing(experiment) {
+        writeln!(page, "**Claim {standing}.**\n")?;
     }
     if !prereg.changes.is_empty() {
         writeln!(page, "**Changes.**\n")?;
@@ -62,6 +72,12 @@ pub(super) fn write(page: &mut String, experiment: &Experiment, figures: &[Figur
         writeln!(page, "### Notes, written after the data\n\n{}\n", contained(notes.trim()))?;
     }
     Ok(())
+}
+
+/// `standing: rechecked 3 of 4`; `None` as long as an accepted claim was not measured again.
+fn standing(experiment: &Experiment) -> Option<String> {
+    let (agreeing, all, _) = experiment.replications();
+    Some(format!("{}: rechecked {agreeing} of {all}", experiment.standing()?.word()))
 }
 
 /// The target of links to the section; an id has no character that needs escaping.

@@ -16,6 +16,7 @@ mod interruptions;
 mod looks;
 mod power;
 mod queries;
+mod recheck;
 mod runs;
 mod spools;
 mod support;

@@ -75,7 +75,7 @@ fn every_value_is_identity() {
         |it| it.changes.swap(0, 1),
         |it| it.changes.truncate(1),
         |it| it.baseline = None,
-        |it| it.worker.launch = harness::prereg::Launch::Command(vec!["experiments".to_owned()]),
+        |it| it.worker.launch = Launch::Command(vec!["experiments".to_owned()]),
         |it| it.worker.system.push('x'),
         |it| it.worker.timeout += Duration::from_millis(1),
         |it| it.params[0].1[0] = Scalar::Int(10_001),

@@ -100,6 +100,7 @@ fn everything_a_reviewer_asks_for_is_there() {
         "harness run exp-1-lazy",
         "8 samples are too few \\| see the notes",
         "Replicated: 1 of 2",
+        "**Claim undecided: rechecked 1 of 2.**",
         "✓&nbsp;pass",
         "✗&nbsp;fail",
         "?&nbsp;open",

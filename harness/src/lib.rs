@@ -23,6 +23,9 @@ pub mod worker;
 pub mod stats;
 
 #[cfg(feature = "app")]
+pub mod probe;
+
+#[cfg(feature = "app")]
 pub mod prereg;
 
 #[cfg(feature = "app")]

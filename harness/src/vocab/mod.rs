@@ -87,6 +87,16 @@ impl std::fmt::Display for UnknownWord {
 impl std::error::Error for UnknownWord {}
 
 word! {
+    /// Whether a metric repeats itself.
+    Nature {
+        /// It varies from sample to sample.
+        Measured = "measured",
+        /// The same on every repetition of an arm and cell, else the run is invalid: bytes on disk, instructions.
+        Exact = "exact",
+    }
+}
+
+word! {
     /// Which way a metric improves.
     Direction {
         /// Smaller is an improvement: time, bytes, misses.

@@ -27,8 +27,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "vocab", "worker", "stats", "probe", "prereg", "plan", "store", "spool", "host", "measure", "analyse",
-            "decide", "render", "audit", "exchange", "verify",
+            "vocab", "worker", "stats", "probe", "prereg", "plan", "store", "spool", "host", "measure",
+            "analyse", "decide", "render", "audit", "exchange", "verify",
         ],
     ),
 ];

@@ -136,13 +136,14 @@ impl From<LoadError> for Failure {
 
 impl From<LaunchError> for Failure {
     fn from(error: LaunchError) -> Self {
-        Self::chain(Exit::Failed, &error)
+        Self { hint: error.hint(), ..Self::chain(Exit::Failed, &error) }
     }
 }
 
 impl From<&measure::Failure> for Failure {
     fn from(failure: &measure::Failure) -> Self {
-        let details = failure.stderr().iter().map(|it| format!("worker: {it}")).collect();
+        let who = if failure.is_of_worker() { "worker" } else { "stderr" };
+        let details = failure.stderr().iter().map(|it| format!("{who}: {it}")).collect();
         Self { details, hint: failure.hint().map(str::to_owned), ..Self::chain(Exit::Failed, failure) }
     }
 }

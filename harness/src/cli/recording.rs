@@ -13,7 +13,7 @@ use super::show::part;
 use super::ui::Ui;
 use crate::decide::{document, findings, is_over};
 use crate::exchange::evidence::{self, Evidence};
-use crate::measure::{self, Interrupt, Measured, Program, Stop, Workers};
+use crate::measure::{self, Interrupt, Measured, Program, Stop};
 use crate::plan::Plan;
 use crate::prereg::Prereg;
 use crate::render::{Experiment, RecordedRun};
@@ -53,7 +53,7 @@ impl<'a> Recording<'a> {
         let scratch = Scratch::of(self.project, &id.to_string());
         let result = {
             let root = &self.project.root;
-            let mut workers = Workers::new(prereg, programs, root, &scratch.0, self.interrupt);
+            let mut source = measure::source(prereg, programs, root, &scratch.0, self.interrupt)?;
             let mut progress = Steps::new(ui.progress(plan.len()), &plan);
             let Begun { done, cells, sets, outbox, .. } = &mut self.begun;
             let records = &mut *self.records;
@@ -68,9 +68,12 @@ impl<'a> Recording<'a> {
                 progress.step(index);
                 Ok::<_, Failure>(())
             };
-            let result = measure::run(prereg, &plan, done, cells, &mut workers, enough, keep);
+            let result = measure::run(prereg, &plan, done, cells, &mut *source, enough, keep);
             progress.finish();
-            result
+            source.remarks().iter().for_each(|it| ui.warning(it));
+            // What is cleaned up after a failure cannot hide it.
+            let ended = source.end().map_err(Stop::Failure);
+            result.and(ended)
         };
         drop(scratch);
         match result {

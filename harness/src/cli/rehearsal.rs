@@ -7,7 +7,7 @@ use super::report;
 use super::scratch::Scratch;
 use super::session::now;
 use super::ui::{Tone, Ui};
-use crate::measure::{self, Interrupt, Program, Stop, Workers};
+use crate::measure::{self, Interrupt, Program, Stop};
 use crate::plan::Plan;
 use crate::prereg::Prereg;
 use crate::render::RecordedRun;
@@ -37,19 +37,22 @@ pub(super) fn rehearse(
     let scratch = Scratch::of(project, &format!("rehearsal-{}", std::process::id()));
     let mut sets = Vec::new();
     let result = {
-        let mut workers = Workers::new(&small, programs, &project.root, &scratch.0, interrupt);
-        measure::run(
+        let mut source = measure::source(&small, programs, &project.root, &scratch.0, interrupt)?;
+        let result = measure::run(
             &small,
             &plan,
             &HashSet::new(),
             &[],
-            &mut workers,
+            &mut *source,
             |_, _| false,
             |_, measured| {
                 sets.extend(measured.sets);
                 Ok::<_, std::convert::Infallible>(())
             },
-        )
+        );
+        source.remarks().iter().for_each(|it| ui.warning(it));
+        let ended = source.end().map_err(Stop::Failure);
+        result.and(ended)
     };
     match result {
         Ok(()) => {}

@@ -8,7 +8,8 @@ use super::session;
 use super::ui::Ui;
 use crate::host;
 use crate::measure::{self, Interrupt, Program};
-use crate::prereg::{Launch, Prereg};
+use crate::prereg::{Commands, Launch, Prereg};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// How long `--wait` waits for a quiet host.
@@ -19,6 +20,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     let interrupt = Interrupt::on_signals()
         .map_err(|it| Failure::chain(Exit::Failed, &it).context("failed to listen for signals"))?;
     let programs = programs(&prereg, project, ui)?;
+    warn_of_variables(&prereg, ui);
     if args.quick {
         return rehearse(&prereg, programs, project, &interrupt, ui);
     }
@@ -59,10 +61,13 @@ pub(super) fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Ve
         true => None,
         false => Some(resolve(&prereg.worker.launch)?),
     };
+    if let Launch::Plain(commands) = &prereg.worker.launch {
+        measure::resolve_steps(commands, &project.root)?;
+    }
     let mut programs = Vec::new();
     for arm in &prereg.arms {
         programs.push(match (&arm.command, &shared) {
-            (Some(command), _) => resolve(&Launch::Command(command.clone()))?,
+            (Some(command), _) => resolve(&own(&prereg.worker.launch, command))?,
             (None, Some(shared)) => shared.clone(),
             (None, None) => {
                 return Err(Failure::new(Exit::Failed, format!("arm `{}` has no worker", arm.name)));
@@ -70,6 +75,30 @@ pub(super) fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Ve
         });
     }
     Ok(programs)
+}
+
+/// Says that an arm sets a variable which another leaves to chance: what is not set is not passed on.
+fn warn_of_variables(prereg: &Prereg, ui: &Ui) {
+    let names: BTreeSet<_> = prereg.arms.iter().flat_map(|it| it.env.iter().map(|(name, _)| name)).collect();
+    for name in names {
+        let (with, without): (Vec<_>, Vec<_>) =
+            prereg.arms.iter().partition(|it| it.env.iter().any(|(own, _)| own == name));
+        if let Some(first) = without.first() {
+            ui.warning(&format!(
+                "arm `{}` sets the variable {name} and arm `{}` does not: if only its value is meant to differ, set it in \
+                 both",
+                with[0].name, first.name
+            ));
+        }
+    }
+}
+
+/// What an arm with a command of its own is launched with.
+fn own(shared: &Launch, command: &[String]) -> Launch {
+    match shared {
+        Launch::Plain(commands) => Launch::Plain(Commands { command: command.to_vec(), ..commands.clone() }),
+        Launch::Package(_) | Launch::Command(_) => Launch::Command(command.to_vec()),
+    }
 }
 
 /// Refuses, or waits for, a host that is not as quiet as registered.

@@ -5,7 +5,7 @@ use super::method::{Method, blocks};
 use crate::analyse::{Comparison, Gain, Statistics, Undefined};
 use crate::prereg::Prereg;
 use crate::stats::{PValue, RankMethod, mann_whitney_smallest_p, signed_rank};
-use crate::vocab::{Claim, Finding, Test};
+use crate::vocab::{Claim, Finding, Nature, Test};
 
 /// All that a finding follows from.
 pub(super) struct Facts<'a> {
@@ -29,7 +29,10 @@ pub(super) fn judge(facts: &Facts<'_>) -> Found {
         Ok(it) => it,
         Err(undefined) => return (Finding::Undecided, format!("nothing can be said: {undefined}"), false),
     };
+    let exact = facts.method == Method::Constant
+        && facts.prereg.metric(&facts.comparison.metric).is_some_and(|it| it.nature == Nature::Exact);
     if facts.method == Method::Constant
+        && !exact
         && facts.p.is_ok()
         && let Some(found) = too_few_constants(facts, statistics)
     {
@@ -42,6 +45,9 @@ pub(super) fn judge(facts: &Facts<'_>) -> Found {
                 .unwrap_or_else(|| (Finding::Undecided, format!("its gain is {undefined}"), false));
         }
     };
+    if exact {
+        return of_facts(facts, gain);
+    }
     let p = match facts.p {
         Ok(p) => *p,
         Err(undefined) => return (Finding::Undecided, format!("its p-value is {undefined}"), false),
@@ -50,6 +56,32 @@ pub(super) fn judge(facts: &Facts<'_>) -> Found {
         Claim::Superior => superior(facts, statistics, gain, p),
         Claim::NonInferior => non_inferior(facts, gain, p),
         Claim::Equivalent => equivalent(facts, gain, p),
+    }
+}
+
+/// An exact metric repeated itself as registered, so its gain is a fact that no number of samples would change.
+fn of_facts(facts: &Facts<'_>, gain: &Gain) -> Found {
+    let margin = facts.rule.margin.value();
+    let (holds, yes, no) = match facts.rule.claim {
+        Claim::Superior => (
+            gain.value > margin,
+            "the gain of an exact metric is above the margin",
+            "the gain of an exact metric is not above the margin",
+        ),
+        Claim::NonInferior => (
+            gain.value >= -margin,
+            "an exact metric is not worse by more than the margin",
+            "an exact metric is worse by more than the margin",
+        ),
+        Claim::Equivalent => (
+            gain.value.abs() <= margin,
+            "the arms of an exact metric differ by no more than the margin",
+            "the arms of an exact metric differ by more than the margin",
+        ),
+    };
+    match holds {
+        true => (Finding::Supported, yes.to_owned(), false),
+        false => (Finding::Refuted, no.to_owned(), false),
     }
 }
 

@@ -9,10 +9,10 @@ use crate::analyse::{Analysis, Comparison, Gain, Statistics};
 use crate::prereg::{Prereg, Thresholds};
 use crate::store::{RunData, SampleSet};
 use crate::vocab::{
-    Agreement, Claim, Correction, Finding, Margin, Role, RunState, Unit, Verdict, minus, significant,
+    Agreement, Claim, Correction, Finding, Margin, Nature, Role, RunState, Unit, Verdict, minus, significant,
     with_interval,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a run says of an experiment: the verdict and all that leads to it.
 #[derive(Clone, Debug)]
@@ -106,6 +106,7 @@ fn invalidity(prereg: &Prereg, run: &RunData, analysis: &Analysis, sham: &[ShamC
     }
     reasons.extend(wrong_units(prereg, run));
     reasons.extend(unequal_results(prereg, run));
+    reasons.extend(varying(prereg, run));
     reasons.extend(sham.iter().filter(|it| it.decisive && !it.passed).map(|it| format!("sham: {it}")));
     reasons
 }
@@ -131,6 +132,33 @@ fn unequal_results(prereg: &Prereg, run: &RunData) -> Vec<String> {
         }
     }
     unequal
+}
+
+/// Exact metrics that did not repeat themselves in an arm and cell.
+fn varying(prereg: &Prereg, run: &RunData) -> Vec<String> {
+    let mut varying = Vec::new();
+    for metric in prereg.metrics.iter().filter(|it| it.nature == Nature::Exact) {
+        // The first value of each arm and cell, in the order of the run.
+        let mut first = BTreeMap::new();
+        let mut told = BTreeSet::new();
+        for set in run.sets.iter().filter(|it| !it.warmup && it.metric == metric.name) {
+            let key = (&set.cell, &set.arm);
+            for value in &set.values {
+                let expected = *first.entry(key).or_insert(*value);
+                if *value != expected && told.insert(key) {
+                    let place = if set.cell.is_empty() { String::new() } else { format!(" at {}", set.cell) };
+                    varying.push(format!(
+                        "`{}` is registered as exact, but arm `{}`{place} has {} and {}",
+                        metric.name,
+                        set.arm,
+                        metric.unit.show(expected),
+                        metric.unit.show(*value),
+                    ));
+                }
+            }
+        }
+    }
+    varying
 }
 
 /// Samples in another unit than the registered one.
@@ -178,6 +206,12 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
     // Of the sign e-process, every p is one that may be looked at.
     let looked = judged.position.is_some() && judged.method != Method::SignEProcess;
     let repeated = if looked { "repeated " } else { "" };
+    let exact = judged.method == Method::Constant
+        && prereg.metric(&judged.comparison.metric).is_some_and(|it| it.nature == Nature::Exact);
+    if exact {
+        // A fact needs no chance to be compared with, and no spread.
+        return criteria;
+    }
     criteria.push(Criterion {
         name: format!("{name}: {adjusted}{repeated}p ({})", judged.method),
         threshold: format!("< {alpha}"),

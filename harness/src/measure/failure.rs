@@ -1,3 +1,4 @@
+use crate::prereg::{Launch, Prereg};
 use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -73,6 +74,37 @@ pub enum Failure {
         /// That arm's digest.
         expected: String,
     },
+    /// A command ended with an exit code that was not registered, or by a signal.
+    Exit {
+        /// Which, at what.
+        at: Box<At>,
+        /// How it ended.
+        status: ExitStatus,
+        /// The registered exit codes.
+        expected: Vec<u8>,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// A step around the samples failed.
+    Step {
+        /// What was run, and when.
+        step: String,
+        /// How it ended; `None`: not in time.
+        status: Option<ExitStatus>,
+        /// How long it was waited for at most.
+        after: Duration,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// The value of a metric, or the result of the work, could not be had from a command that ended well.
+    Unread {
+        /// Which, at what.
+        at: Box<At>,
+        /// What could not be read, and why.
+        why: String,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
     /// Files could not be made for the workers.
     Scratch {
         /// What was attempted.
@@ -87,12 +119,33 @@ pub enum Failure {
 /// Where in a run something happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
+    /// What was measured.
+    pub who: Who,
     /// The arm.
     pub arm: String,
     /// The cell; may be empty.
     pub cell: String,
-    /// `hello`, `prepare`, `sample 7`, `warm-up 0`, `finish`.
+    /// `hello`, `prepare`, `sample 7`, `warm-up 0`, `finish`; of a command `run 8 (sample 7)`.
     pub request: String,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// A worker.
+    Worker,
+    /// A plain command.
+    Command,
+}
+
+impl Who {
+    /// What the arms of `prereg` are.
+    pub fn of(prereg: &Prereg) -> Self {
+        match prereg.worker.launch {
+            Launch::Plain(_) => Self::Command,
+            Launch::Package(_) | Launch::Command(_) => Self::Worker,
+        }
+    }
 }
 
 impl At {
@@ -104,11 +157,18 @@ impl At {
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "worker of arm `{}`", self.arm)?;
+        let who = match self.who {
+            Who::Worker => "worker",
+            Who::Command => "command",
+        };
+        write!(f, "{who} of arm `{}`", self.arm)?;
         if !self.cell.is_empty() {
             write!(f, " at {}", self.cell)?;
         }
-        write!(f, ", asked for {}", self.request)
+        match self.who {
+            Who::Worker => write!(f, ", asked for {}", self.request),
+            Who::Command => write!(f, ", {}", self.request),
+        }
     }
 }
 
@@ -119,12 +179,30 @@ impl Failure {
             Self::Died { stderr, .. }
             | Self::TimedOut { stderr, .. }
             | Self::Garbage { stderr, .. }
-            | Self::Refused { stderr, .. } => stderr,
+            | Self::Refused { stderr, .. }
+            | Self::Exit { stderr, .. }
+            | Self::Step { stderr, .. }
+            | Self::Unread { stderr, .. } => stderr,
             Self::Start { .. }
             | Self::Echo { .. }
             | Self::Digest { .. }
             | Self::Scratch { .. }
             | Self::Interrupted => &[],
+        }
+    }
+
+    /// Whether what failed is a worker: then its standard error is the worker's.
+    pub fn is_of_worker(&self) -> bool {
+        match self {
+            Self::Died { at, .. }
+            | Self::TimedOut { at, .. }
+            | Self::Garbage { at, .. }
+            | Self::Refused { at, .. }
+            | Self::Exit { at, .. }
+            | Self::Unread { at, .. }
+            | Self::Echo { at, .. }
+            | Self::Digest { at, .. } => at.who == Who::Worker,
+            Self::Start { .. } | Self::Step { .. } | Self::Scratch { .. } | Self::Interrupted => false,
         }
     }
 
@@ -135,6 +213,15 @@ impl Failure {
                 "a worker echoes only the parameters that it reads: the arm would be measured as if it had not been registered",
             ),
             Self::Digest { .. } => Some("a faster wrong answer is no gain: compare what the arms answer"),
+            Self::TimedOut { at, .. } if at.who == Who::Command => {
+                Some("`timeout` in [commands] sets how long one command may take")
+            }
+            Self::Exit { .. } => {
+                Some("`exit_codes` in [commands] lists those of a command that did its work")
+            }
+            Self::Unread { why, .. } if why.contains("capture_limit") => {
+                Some("print less, or raise `capture_limit` in [commands]")
+            }
             Self::TimedOut { .. } => Some("`timeout` in [worker] sets how long one answer may take"),
             _ => None,
         }
@@ -144,9 +231,28 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start { command, .. } => write!(f, "failed to start worker `{}`", command.join(" ")),
+            Self::Start { command, .. } => write!(f, "failed to start `{}`", command.join(" ")),
             Self::Died { at, status: Some(status), .. } => write!(f, "{at}, ended with {status}"),
             Self::Died { at, status: None, .. } => write!(f, "{at}, closed its output"),
+            Self::TimedOut { at, after, .. } if at.who == Who::Command => {
+                write!(f, "{at}, did not end in {} s and was killed", after.as_secs_f64())
+            }
+            Self::Exit { at, status, expected, stderr } => {
+                write!(f, "{at}, ended with {status}")?;
+                if expected.as_slice() != [0] {
+                    let codes: Vec<_> = expected.iter().map(u8::to_string).collect();
+                    write!(f, ", registered is {}", codes.join(", "))?;
+                }
+                stderr.last().map_or(Ok(()), |it| write!(f, ": {it}"))
+            }
+            Self::Step { step, status: Some(status), stderr, .. } => {
+                write!(f, "{step} ended with {status}")?;
+                stderr.last().map_or(Ok(()), |it| write!(f, ": {it}"))
+            }
+            Self::Step { step, status: None, after, .. } => {
+                write!(f, "{step} did not end in {} s and was killed", after.as_secs_f64())
+            }
+            Self::Unread { at, why, .. } => write!(f, "{at}: {why}"),
             Self::TimedOut { at, after, .. } => {
                 write!(f, "{at}, gave no answer in {} s and was killed", after.as_secs_f64())
             }

@@ -1,5 +1,6 @@
-use crate::prereg::{Launch, Package};
+use crate::prereg::{Commands, Launch, Package};
 use crate::vocab::Digest;
+use rustix::fs::{Access, access};
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufReader};
@@ -37,7 +38,16 @@ pub enum LaunchError {
     },
     /// The command is not there.
     NotFound {
+        /// `worker` or `command`.
+        what: &'static str,
         /// As registered.
+        program: String,
+        /// A program on `PATH` with a name like it.
+        like: Option<String>,
+    },
+    /// The program may not be executed.
+    NotExecutable {
+        /// Which, as registered.
         program: String,
     },
     /// The program cannot be read.
@@ -49,16 +59,30 @@ pub enum LaunchError {
     },
 }
 
+impl LaunchError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotFound { like: Some(like), .. } => Some(format!("did you mean `{like}`?")),
+            Self::NotExecutable { program } => Some(format!(
+                "chmod +x {program}, or name its interpreter first: command = [\"sh\", \"{program}\"]"
+            )),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cargo(_) => f.write_str("failed to run cargo"),
             Self::Build { package } => write!(f, "cargo did not build worker package `{package}`"),
             Self::NoBinary { package } => write!(f, "package `{package}` has no binary of that name"),
-            Self::NotFound { program } => {
-                write!(f, "no worker `{program}`, neither below the project's root nor on PATH")
+            Self::NotFound { what, program, .. } => {
+                write!(f, "no {what} `{program}`, neither below the project's root nor on PATH")
             }
-            Self::Read { path, .. } => write!(f, "failed to read worker `{}`", path.display()),
+            Self::NotExecutable { program } => write!(f, "`{program}` is not executable"),
+            Self::Read { path, .. } => write!(f, "failed to read program `{}`", path.display()),
         }
     }
 }
@@ -67,7 +91,10 @@ impl std::error::Error for LaunchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Cargo(source) | Self::Read { source, .. } => Some(source),
-            Self::Build { .. } | Self::NoBinary { .. } | Self::NotFound { .. } => None,
+            Self::Build { .. }
+            | Self::NoBinary { .. }
+            | Self::NotFound { .. }
+            | Self::NotExecutable { .. } => None,
         }
     }
 }
@@ -76,14 +103,36 @@ impl std::error::Error for LaunchError {
 ///
 /// Cargo's own messages go to standard error as they come.
 pub fn resolve(launch: &Launch, root: &Path) -> Result<Program, LaunchError> {
-    let (path, args) = match launch {
-        Launch::Package(package) => (build(package, root)?, Vec::new()),
-        Launch::Command(command) => {
-            let (program, args) =
-                command.split_first().map_or(("", &[][..]), |(it, args)| (it.as_str(), args));
-            (find(program, root)?, args.to_vec())
-        }
-    };
+    match launch {
+        Launch::Package(package) => program(build(package, root)?, Vec::new(), root),
+        Launch::Command(command) => line(command, false, root, "worker"),
+        Launch::Plain(commands) => line(&commands.command, commands.shell, root, "command"),
+    }
+}
+
+/// Finds the programs of what is run around the samples.
+pub fn resolve_steps(commands: &Commands, root: &Path) -> Result<(), LaunchError> {
+    for (_, step) in commands.before.each().chain(commands.after.each()) {
+        line(step, commands.shell, root, "command")?;
+    }
+    Ok(())
+}
+
+/// Finds the program of a command; with `shell`, the shell.
+pub(super) fn line(
+    command: &[String],
+    shell: bool,
+    root: &Path,
+    what: &'static str,
+) -> Result<Program, LaunchError> {
+    let (first, args) = command.split_first().map_or(("", &[][..]), |(it, args)| (it.as_str(), args));
+    match shell {
+        true => program(find("sh", root, what)?, vec!["-c".to_owned(), first.to_owned()], root),
+        false => program(find(first, root, what)?, args.to_vec(), root),
+    }
+}
+
+fn program(path: PathBuf, args: Vec<String>, root: &Path) -> Result<Program, LaunchError> {
     let binary = digest(&path)?;
     let shown = path.strip_prefix(root).map_or_else(|_| name(&path), |it| it.display().to_string());
     let shown = std::iter::once(shown).chain(args.iter().cloned()).collect();
@@ -140,16 +189,40 @@ pub fn described(package: &Package) -> String {
     text
 }
 
-fn find(program: &str, root: &Path) -> Result<PathBuf, LaunchError> {
+fn find(program: &str, root: &Path, what: &'static str) -> Result<PathBuf, LaunchError> {
     let below = root.join(program);
     if below.is_file() {
-        return Ok(below);
+        return match access(&below, Access::EXEC_OK) {
+            Ok(()) => Ok(below),
+            Err(_) => Err(LaunchError::NotExecutable { program: program.to_owned() }),
+        };
     }
     let on_path = (!program.contains('/'))
         .then(|| std::env::var_os("PATH"))
         .flatten()
-        .and_then(|path| std::env::split_paths(&path).map(|it| it.join(program)).find(|it| it.is_file()));
-    on_path.ok_or_else(|| LaunchError::NotFound { program: program.to_owned() })
+        .and_then(|path| std::env::split_paths(&path).map(|it| it.join(program)).find(|it| is_program(it)));
+    on_path.ok_or_else(|| LaunchError::NotFound { what, program: program.to_owned(), like: like(program) })
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
+}
+
+/// The program on `PATH` whose name is most like `program`, if one is.
+fn like(program: &str) -> Option<String> {
+    if program.is_empty() || program.contains('/') {
+        return None;
+    }
+    let path = std::env::var_os("PATH")?;
+    let folders = std::env::split_paths(&path).filter_map(|it| std::fs::read_dir(it).ok());
+    let names: std::collections::BTreeSet<String> = folders
+        .flat_map(|it| it.flatten())
+        .filter_map(|it| Some((it.file_name().into_string().ok()?, it.path())))
+        .filter(|(name, _)| strsim::damerau_levenshtein(name, program) <= 1 + program.len() / 6)
+        .filter(|(_, path)| is_program(path))
+        .map(|(name, _)| name)
+        .collect();
+    names.into_iter().min_by_key(|it| strsim::damerau_levenshtein(it, program))
 }
 
 fn digest(path: &Path) -> Result<Digest, LaunchError> {

@@ -3,15 +3,17 @@
 //! `measure` knows no store: it hands each finished step to a closure before it begins the next, so that
 //! what was measured is safe whatever happens later.
 
+mod command;
 mod failure;
 mod interrupt;
 mod launch;
 mod pipe;
 mod worker;
 
-pub use failure::{At, Failure};
+pub use command::Commands;
+pub use failure::{At, Failure, Who};
 pub use interrupt::Interrupt;
-pub use launch::{LaunchError, Program, described, resolve};
+pub use launch::{LaunchError, Program, described, resolve, resolve_steps};
 pub use worker::Workers;
 
 use crate::plan::{Plan, Step};
@@ -20,6 +22,7 @@ use crate::store::{CellArm, SampleSet};
 use crate::vocab::{Cell, Role};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 /// One sample of every metric.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +46,33 @@ pub trait Source {
     fn leave(&mut self, _cell: &Cell) -> Result<(), Failure> {
         Ok(())
     }
+
+    /// Called when no more samples will be asked for, even after a failure.
+    fn end(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// What the user should know about the samples so far.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The source that the arms of `prereg` need: [`Commands`] or [`Workers`].
+///
+/// # Errors
+/// As of [`Commands::new`].
+pub fn source<'a>(
+    prereg: &'a Prereg,
+    programs: Vec<Program>,
+    root: &Path,
+    scratch: &Path,
+    interrupt: &'a Interrupt,
+) -> Result<Box<dyn Source + 'a>, LaunchError> {
+    if let Some(commands) = Commands::new(prereg, programs.clone(), root, interrupt)? {
+        return Ok(Box::new(commands));
+    }
+    Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt)))
 }
 
 /// A sample that is stored already: cell, arm, warm-up, block.
@@ -189,7 +219,12 @@ impl Results {
         }
         let first = self.first.entry(cell.clone()).or_insert_with(|| (arm.name.clone(), result.clone()));
         (first.1 != result).then(|| Failure::Digest {
-            at: Box::new(At { arm: arm.name.clone(), cell, request: At::request(step.block, step.warmup) }),
+            at: Box::new(At {
+                who: Who::of(prereg),
+                arm: arm.name.clone(),
+                cell,
+                request: At::request(step.block, step.warmup),
+            }),
             found: result,
             first_arm: first.0.clone(),
             expected: first.1.clone(),

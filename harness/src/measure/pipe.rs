@@ -89,9 +89,7 @@ impl Pipes {
     pub(super) fn last_errors(&mut self, n: usize) -> Vec<String> {
         // Whatever it has written by now; a failure to read it must not hide the one being reported.
         let _ = self.drain_stderr();
-        let text = String::from_utf8_lossy(self.stderr.make_contiguous()).into_owned();
-        let lines: Vec<_> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
-        lines[lines.len().saturating_sub(n)..].iter().map(|it| (*it).to_owned()).collect()
+        last_lines(&self.stderr, n)
     }
 
     fn wait(&self, limit: Duration, interrupt: &Interrupt) -> io::Result<()> {
@@ -123,6 +121,14 @@ impl Pipes {
         }
         Ok(())
     }
+}
+
+/// The last lines that are not empty, at most `n`.
+pub(super) fn last_lines(bytes: &VecDeque<u8>, n: usize) -> Vec<String> {
+    let bytes: Vec<u8> = bytes.iter().copied().collect();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+    lines[lines.len().saturating_sub(n)..].iter().map(|it| (*it).to_owned()).collect()
 }
 
 fn retry(error: &io::Error) -> bool {

@@ -1,4 +1,4 @@
-use super::failure::At;
+use super::failure::{At, Who};
 use super::launch::Program;
 use super::pipe::{Heard, Pipes};
 use super::{Failure, Interrupt, Observation, Source};
@@ -148,7 +148,7 @@ fn folder(cell: &Cell) -> String {
 ///
 /// A larger environment shifts the stack of a process, which alone can look like an effect
 /// (Mytkowicz et al. 2009).
-fn environments(arms: &[Arm]) -> Vec<Vec<(String, String)>> {
+pub(super) fn environments(arms: &[Arm]) -> Vec<Vec<(String, String)>> {
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
     let passed: Vec<_> = passed.collect();
     let mut environments: Vec<Vec<(String, String)>> = arms
@@ -327,7 +327,12 @@ impl Conversation {
     }
 
     fn at(&self, request: &str) -> Box<At> {
-        Box::new(At { arm: self.arm.clone(), cell: self.cell.clone(), request: request.to_owned() })
+        Box::new(At {
+            who: Who::Worker,
+            arm: self.arm.clone(),
+            cell: self.cell.clone(),
+            request: request.to_owned(),
+        })
     }
 
     fn refused(&mut self, at: Box<At>, message: String) -> Failure {

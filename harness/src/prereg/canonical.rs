@@ -8,8 +8,12 @@
 //! its value differs from its default, so the digest of an older registration never changes.
 
 use super::node::{Node, named};
-use super::{Arm, Contrast, FORMAT, Factorial, Guard, Hypothesis, Launch, Looks, Prereg, Schedule, Stopping};
-use crate::vocab::{Digest, Margin, Scalar};
+use super::{
+    Arm, Commands, Contrast, FORMAT, Factorial, Guard, Hypothesis, Launch, Looks, Output, Prereg, Schedule,
+    Stopping, WorkResult,
+};
+use crate::probe::Probe;
+use crate::vocab::{Digest, Margin, Nature, Scalar};
 use std::time::Duration;
 
 impl Prereg {
@@ -39,7 +43,7 @@ impl Prereg {
             ("changes".to_owned(), Node::texts(&self.changes)),
         ];
         root.extend(self.baseline.iter().map(|it| ("baseline".to_owned(), Node::text(it))));
-        root.extend(named([("worker", self.worker_node()), ("params", self.params_node())]));
+        root.extend(named([self.worker_node(), ("params", self.params_node())]));
         root.extend(self.factors.iter().map(|it| ("factors".to_owned(), factors(it))));
         root.extend(named([
             (
@@ -58,13 +62,17 @@ impl Prereg {
         Node::Section(root)
     }
 
-    fn worker_node(&self) -> Node {
+    fn worker_node(&self) -> (&'static str, Node) {
+        let timeout = ("timeout", Node::Text(duration(self.worker.timeout)));
         let launch = match &self.worker.launch {
             Launch::Package(package) => ("package", Node::text(&package.name)),
             Launch::Command(command) => ("command", Node::texts(command)),
+            Launch::Plain(it) => {
+                let keys = commands(it).into_iter().chain([timeout]);
+                return ("commands", Node::Section(named(keys)));
+            }
         };
         let system = ("system", Node::text(&self.worker.system));
-        let timeout = ("timeout", Node::Text(duration(self.worker.timeout)));
         let mut keys = named([launch]);
         // Keys that came later stand there only when they are given: older registrations keep their digest.
         if let Launch::Package(package) = &self.worker.launch {
@@ -74,7 +82,7 @@ impl Prereg {
             keys.extend(named(features.into_iter().chain(profile)));
         }
         keys.extend(named([system, timeout]));
-        Node::Section(keys)
+        ("worker", Node::Section(keys))
     }
 
     fn params_node(&self) -> Node {
@@ -106,7 +114,12 @@ impl Prereg {
         let metrics = self.metrics.iter().map(|it| {
             let unit = ("unit", Node::text(it.unit.name()));
             let better = ("better", Node::text(it.better.as_str()));
-            (it.name.clone(), Node::Section(named([unit, better])))
+            let mut keys = named([unit, better]);
+            keys.extend(named(it.probe.as_ref().map(|it| ("probe", probe(it)))));
+            if it.nature != Nature::Measured {
+                keys.extend(named([("nature", Node::text(it.nature.as_str()))]));
+            }
+            (it.name.clone(), Node::Section(keys))
         });
         Node::Section(metrics.collect())
     }
@@ -146,6 +159,46 @@ impl Prereg {
         });
         arm(it, levels)
     }
+}
+
+fn commands(it: &Commands) -> Vec<(&'static str, Node)> {
+    let mut keys = Vec::new();
+    if !it.command.is_empty() {
+        keys.push(("command", Node::texts(&it.command)));
+    }
+    keys.push(("shell", Node::Bool(it.shell)));
+    keys.extend(it.dir.iter().map(|it| ("dir", Node::text(it))));
+    keys.extend(it.stdin.iter().map(|it| ("stdin", Node::text(it))));
+    keys.push(match &it.output {
+        Output::Null => ("output", Node::text("null")),
+        Output::Capture => ("output", Node::text("capture")),
+        Output::File(file) => ("output", Node::Inline(named([("file", Node::text(file))]))),
+    });
+    keys.push(("capture_limit", Node::Int(it.capture_limit.into())));
+    keys.push(match &it.result {
+        WorkResult::Unchecked => ("result", Node::text("unchecked")),
+        WorkResult::Stdout => ("result", Node::text("stdout")),
+        WorkResult::Files(files) => ("result", Node::Inline(named([("files", Node::texts(files))]))),
+    });
+    let codes = it.exit_codes.iter().map(|it| Node::Int((*it).into()));
+    keys.push(("exit_codes", Node::List(codes.collect())));
+    for (key, steps) in [("before", &it.before), ("after", &it.after)] {
+        let steps: Vec<_> = steps.each().map(|(key, it)| (key, Node::texts(it))).collect();
+        if !steps.is_empty() {
+            keys.push((key, Node::Inline(named(steps))));
+        }
+    }
+    keys
+}
+
+fn probe(it: &Probe) -> Node {
+    let (key, value) = match it {
+        Probe::Gauge(gauge) => return Node::text(gauge.name),
+        Probe::Bytes(files) => ("bytes", Node::texts(files)),
+        Probe::Pattern(pattern) => ("pattern", Node::text(pattern)),
+        Probe::Pointer(pointer) => ("pointer", Node::text(pointer)),
+    };
+    Node::Inline(named([(key, value)]))
 }
 
 fn looks(looks: &Looks) -> Node {

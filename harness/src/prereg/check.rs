@@ -78,7 +78,8 @@ impl<'a> Setup<'a> {
         all.sort_by_key(|(name, _)| *name);
         let shared = worker.and_then(|it| match &it.launch {
             Launch::Command(command) => Some(command.as_slice()),
-            Launch::Package(_) => None,
+            Launch::Plain(commands) if !commands.command.is_empty() => Some(commands.command.as_slice()),
+            Launch::Package(_) | Launch::Plain(_) => None,
         });
         Self { params: all, env: &arm.env, command: arm.command.as_deref().or(shared) }
     }

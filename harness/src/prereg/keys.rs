@@ -10,6 +10,7 @@ pub(super) const ROOT: &[&str] = &[
     "changes",
     "baseline",
     "worker",
+    "commands",
     "params",
     "factors",
     "arms",
@@ -22,11 +23,28 @@ pub(super) const ROOT: &[&str] = &[
     "report",
 ];
 pub(super) const WORKER: &[&str] = &["package", "features", "profile", "command", "system", "timeout"];
+pub(super) const COMMANDS: &[&str] = &[
+    "command",
+    "shell",
+    "dir",
+    "stdin",
+    "output",
+    "capture_limit",
+    "result",
+    "exit_codes",
+    "before",
+    "after",
+    "timeout",
+];
+pub(super) const OUTPUT: &[&str] = &["file"];
+pub(super) const RESULT: &[&str] = &["files"];
+pub(super) const STEPS: &[&str] = &["run", "block", "sample"];
+pub(super) const PROBE: &[&str] = &["bytes", "pattern", "pointer"];
 pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command"];
 pub(super) const LEVEL: &[&str] = &["params", "env"];
 pub(super) const DESIGN: &[&str] = &["warmups", "samples", "order", "process", "clock", "seed", "looks"];
 pub(super) const LOOKS: &[&str] = &["method", "at", "every", "spending"];
-pub(super) const METRIC: &[&str] = &["unit", "better"];
+pub(super) const METRIC: &[&str] = &["unit", "better", "probe", "nature"];
 pub(super) const HYPOTHESIS: &[&str] =
     &["id", "metric", "where", "contrast", "treatment", "control", "claim", "margin", "min_effect"];
 pub(super) const GUARD: &[&str] = &["metric", "where", "treatment", "control", "margin"];
@@ -60,6 +78,11 @@ mod tests {
         let tables = [
             ("", ROOT),
             ("/$defs/worker", WORKER),
+            ("/$defs/commands", COMMANDS),
+            ("/$defs/commands/properties/output/anyOf/1", OUTPUT),
+            ("/$defs/commands/properties/result/anyOf/1", RESULT),
+            ("/$defs/steps", STEPS),
+            ("/$defs/metric/properties/probe/anyOf/1", PROBE),
             ("/$defs/arm", ARM),
             ("/$defs/design", DESIGN),
             ("/$defs/looks", LOOKS),
@@ -100,6 +123,10 @@ mod tests {
         check::<LookMethod>("looks", "method");
         check::<Spending>("looks", "spending");
         check::<Direction>("metric", "better");
+        check::<Nature>("metric", "nature");
+        let gauges = schema()["$defs"]["metric"]["properties"]["probe"]["anyOf"][0]["enum"].clone();
+        let gauges: Vec<_> = gauges.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(gauges, crate::probe::GAUGES.iter().map(|it| it.name).collect::<Vec<_>>());
         check::<Claim>("hypothesis", "claim");
         check::<Test>("decision", "test");
         check::<Correction>("decision", "correction");
@@ -121,6 +148,7 @@ mod tests {
         let tables = [
             ("", ROOT),
             ("[worker]", WORKER),
+            ("[commands]", COMMANDS),
             ("[arms.a]", ARM),
             ("[design]", DESIGN),
             ("[design.looks]", LOOKS),

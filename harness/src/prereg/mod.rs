@@ -13,12 +13,13 @@
 //! |---|---|---|
 //! | top level | `id` (the file's name), `title`, `ledger` | `order = 0`, `claim = ""`, `changes = []`, no `baseline` |
 //! | `[worker]` | `system`; `package` or `command` | `timeout = "120s"` (`ms`, `s`, `min`); of a package no `features`, and the `profile` `release` |
+//! | `[commands]` | in place of `[worker]`; may be left out when every arm has a `command` | see below |
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
 //! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command` |
 //! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
-//! | `[metrics.<name>]` | `unit`, `better` | |
+//! | `[metrics.<name>]` | `unit`, `better`; of commands `probe` | `nature = "measured"` |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
 //! | `[[guards]]` | `metric`, `margin` | every cell |
 //! | `[decision]` | | `alpha = 0.05`, `test = "welch"`, `correction = "holm"`, `agreement = "report"`, `labels = "accept-reject"`, `noise_margin = 0.05` |
@@ -30,6 +31,27 @@
 //! list: every treatment is compared with every control, and `faster` becomes `faster.<treatment>`, `faster.<control>` or
 //! `faster.<treatment>.<control>`. A number as a margin is relative; `{ absolute = 2.0 }` is in the metric's unit.
 //! `go` is the margin of every claim of superiority that gives none.
+//!
+//! # Plain commands
+//!
+//! Without a worker the arms are programs that know nothing of the harness; `{name}` in their arguments is the value of that
+//! parameter. `[commands]` says how all of them are run:
+//!
+//! | key | default | |
+//! |---|---|---|
+//! | `command` | | of the arms that have none of their own |
+//! | `shell` | `false` | every command is one text for `sh -c` |
+//! | `dir`, `stdin` | the project's root, nothing | where they work, the file they read |
+//! | `before`, `after` | none | untimed commands once a `run`, a `block` or a `sample`; they must exit with 0 |
+//! | `exit_codes` | `[0]` | any other ends the run |
+//! | `timeout` | `"120s"` | after it the whole process group is killed |
+//! | `output` | `"null"`; `"capture"` when a metric reads it | or `{ file = ".." }` |
+//! | `capture_limit` | 1 MiB | of a captured output that numbers are read from; a longer one ends the run |
+//! | `result` | `"stdout"` when captured and no metric reads it, else `"unchecked"` | or `{ files = [..] }`; must be the same in every arm and block |
+//!
+//! A metric's `probe` is a [gauge](crate::probe) such as `"wall"`, `{ bytes = ["out.bin"] }`, `{ pattern = 'took ([0-9.]+)' }`
+//! or `{ pointer = "/results/0/time" }`. `nature = "exact"` of any metric: it must repeat itself to the bit, else the run is
+//! invalid.
 //!
 //! # Factorials
 //!
@@ -68,6 +90,7 @@
 
 mod canonical;
 mod check;
+mod commands;
 mod factors;
 pub(crate) mod grammar;
 mod keys;
@@ -78,6 +101,7 @@ pub(crate) mod problem;
 pub(crate) mod table;
 pub(crate) mod word;
 
+pub use commands::{Commands, Output, Steps, WorkResult, fill_in};
 pub use factors::{Effect, Factor, Factorial};
 pub(crate) use load::read_text;
 pub use load::{LONGEST_FILE, LoadError};
@@ -85,9 +109,10 @@ pub(crate) use parse::document;
 pub use parse::{parse, parse_canonical};
 pub use problem::{Problem, Problems};
 
+use crate::probe::Probe;
 use crate::vocab::{
-    Agreement, Cell, Claim, Clock, Correction, Direction, Labels, LookMethod, Margin, Order, Process, Role,
-    Scalar, Spending, Test, Unit,
+    Agreement, Cell, Claim, Clock, Correction, Direction, Labels, LookMethod, Margin, Nature, Order, Process,
+    Role, Scalar, Spending, Test, Unit,
 };
 use std::time::Duration;
 
@@ -153,6 +178,8 @@ pub enum Launch {
     Package(Package),
     /// Program and arguments, relative to the project's root. No shell.
     Command(Vec<String>),
+    /// No worker: the arms are plain commands, and [`Worker::system`] is empty.
+    Plain(Commands),
 }
 
 /// A package that cargo builds.
@@ -177,7 +204,7 @@ pub struct Arm {
     pub params: Vec<(String, Scalar)>,
     /// Environment variables that make the arm. In order of the name.
     pub env: Vec<(String, String)>,
-    /// A worker of its own, in place of the experiment's.
+    /// A worker, or a plain command, of its own in place of the experiment's.
     pub command: Option<Vec<String>>,
 }
 
@@ -261,6 +288,10 @@ pub struct Metric {
     pub unit: Unit,
     /// Which way it improves.
     pub better: Direction,
+    /// Where it is read; of plain commands only, and of all their metrics.
+    pub probe: Option<Probe>,
+    /// Whether it must be the same on every repetition.
+    pub nature: Nature,
 }
 
 /// What is claimed of one metric, and when that is enough.

@@ -342,6 +342,11 @@ impl<'a> Item<'a> {
         matches!(self.value, DeValue::Array(_))
     }
 
+    /// Whether the value is a table.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
     /// Whether the value is a number.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self.value, DeValue::Integer(_) | DeValue::Float(_))

@@ -1,8 +1,8 @@
 //! The closed sets of a pre-registration, and which of their members this version can carry out.
 
 use crate::vocab::{
-    Agreement, Claim, Clock, Correction, Direction, Labels, LookMethod, Order, Process, Role, Spending, Test,
-    UnknownWord,
+    Agreement, Claim, Clock, Correction, Direction, Labels, LookMethod, Nature, Order, Process, Role,
+    Spending, Test, UnknownWord,
 };
 use std::str::FromStr;
 
@@ -40,6 +40,7 @@ macro_rules! words {
 words! {
     Role, "role", |_| true;
     Direction, "direction", |_| true;
+    Nature, "nature", |_| true;
     Claim, "claim", |it| match it {
         Claim::Superior | Claim::NonInferior | Claim::Equivalent => true,
     };

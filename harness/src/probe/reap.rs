@@ -59,7 +59,10 @@ mod tests {
         let (status, idle) = reap(idle.id()).unwrap();
         assert!(status.success());
         assert!(busy.user_us > 10 * idle.user_us, "{busy:?} {idle:?}");
-        assert!(idle.voluntary_switches >= 1 && idle.minor_faults >= 10 && idle.major_faults < 1000, "{idle:?}");
+        assert!(
+            idle.voluntary_switches >= 1 && idle.minor_faults >= 10 && idle.major_faults < 1000,
+            "{idle:?}"
+        );
         assert!((100 << 10..4 << 30).contains(&idle.peak_rss), "{idle:?}");
     }
 

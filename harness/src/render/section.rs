@@ -7,7 +7,7 @@ use super::markdown::{Align, Inline, Table, code, contained, escape, image, link
 use super::{caveats, factorial, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::{Judged, label};
-use crate::prereg::{Hypothesis, Launch, Prereg, Stopping};
+use crate::prereg::{Commands, Hypothesis, Launch, Prereg, Stopping, WorkResult};
 use crate::store::Git;
 use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
 use std::fmt::{self, Write};
@@ -251,7 +251,9 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         Order::Abba => "blocks in the registered order and its reverse, in turn",
         Order::Sequential => "one arm after the other",
     };
+    let is_plain = matches!(prereg.worker.launch, Launch::Plain(_));
     let process = match design.process {
+        _ if is_plain => "a process for every sample",
         Process::PerArm => "one worker process for each arm of a cell",
         Process::PerBlock => "a fresh worker process for every sample",
     };
@@ -261,8 +263,10 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         n => format!("after {n} warm-ups"),
     };
     let clock = match design.clock {
-        Clock::Wall => "wall clock",
-        Clock::ThreadCpu => "CPU time of the thread",
+        // Each metric has a probe.
+        _ if is_plain => "",
+        Clock::Wall => "; timed by wall clock",
+        Clock::ThreadCpu => "; timed by CPU time of the thread",
     };
     let most = if design.looks.is_some() { "At most " } else { "" };
     let looks = design.looks.as_ref().map_or_else(String::new, |it| {
@@ -275,7 +279,7 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
     });
     writeln!(
         page,
-        "{most}{} samples of each arm and cell, {warmups}; {order}; {process}; timed by {clock}; seed {}.{looks}{}\n",
+        "{most}{} samples of each arm and cell, {warmups}; {order}; {process}{clock}; seed {}.{looks}{}\n",
         design.samples,
         design.seed,
         rule(prereg),
@@ -299,19 +303,52 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
             text
         }
         Launch::Command(command) => format!("command {}", code(&command.join(" "))),
+        Launch::Plain(commands) => return writeln!(page, "{}\n", plain(commands, &params(prereg))),
     };
+    writeln!(
+        page,
+        "Worker: {worker}, system {}. Parameters: {}.\n",
+        code(&prereg.worker.system),
+        escape(&params(prereg))
+    )
+}
+
+fn params(prereg: &Prereg) -> String {
     let params = prereg.params.iter().map(|(name, values)| {
         let values: Vec<_> = values.iter().map(Scalar::to_string).collect();
         format!("{name} = {}", values.join(", "))
     });
     let params: Vec<_> = params.collect();
-    let params = if params.is_empty() { "none".to_owned() } else { params.join("; ") };
-    writeln!(
-        page,
-        "Worker: {worker}, system {}. Parameters: {}.\n",
-        code(&prereg.worker.system),
-        escape(&params)
-    )
+    if params.is_empty() { "none".to_owned() } else { params.join("; ") }
+}
+
+/// How plain commands were run, in a sentence.
+fn plain(commands: &Commands, params: &str) -> String {
+    let mut parts = Vec::new();
+    if !commands.command.is_empty() {
+        parts.push(code(&commands.command.join(" ")).to_string());
+    }
+    if commands.shell {
+        parts.push("each in a shell".to_owned());
+    }
+    parts.extend(commands.dir.iter().map(|it| format!("in {}", code(it))));
+    parts.extend(commands.stdin.iter().map(|it| format!("reading {}", code(it))));
+    for (when, steps) in [("before", &commands.before), ("after", &commands.after)] {
+        parts.extend(
+            steps
+                .each()
+                .map(|(scope, it)| format!("{when} every {scope} {} (not timed)", code(&it.join(" ")))),
+        );
+    }
+    parts.push(
+        match &commands.result {
+            WorkResult::Unchecked => "what the arms answer is not compared",
+            WorkResult::Stdout => "the arms must print the same",
+            WorkResult::Files(_) => "the arms must write the same files",
+        }
+        .to_owned(),
+    );
+    format!("Plain commands: {}. Parameters: {}.", parts.join("; "), escape(params))
 }
 
 /// How hypotheses and guards are decided, in sentences.

@@ -139,7 +139,7 @@ fn every_value_is_identity() {
 fn the_build_of_a_package_is_part_of_the_text_only_if_it_is_given() {
     let package = |text: &str| match parse(text, "exp-1-lazy.toml").unwrap().worker.launch {
         Launch::Package(package) => package,
-        Launch::Command(command) => panic!("{command:?}"),
+        other => panic!("{other:?}"),
     };
     let text = EXAMPLE.replace(
         "package = \"experiments\"",

@@ -70,7 +70,16 @@ fn arms() -> impl Strategy<Value = Vec<Arm>> {
 fn metrics() -> impl Strategy<Value = Vec<Metric>> {
     let unit = select(Unit::known().collect::<Vec<_>>()).prop_map(|it| Unit::parse(it).unwrap());
     btree_map("[a-z][a-z0-9_]{0,8}", (unit, select(Direction::ALL)), 1..4).prop_map(|it| {
-        it.into_iter().rev().map(|(name, (unit, better))| Metric { name, unit, better }).collect()
+        it.into_iter()
+            .rev()
+            .map(|(name, (unit, better))| Metric {
+                name,
+                unit,
+                better,
+                probe: None,
+                nature: Nature::Measured,
+            })
+            .collect()
     })
 }
 

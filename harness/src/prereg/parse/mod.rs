@@ -5,6 +5,7 @@
 
 mod arms;
 mod claims;
+mod commands;
 mod decision;
 mod design;
 mod factors;
@@ -43,7 +44,14 @@ pub(super) struct ArmDraft {
 /// A metric, as [`ArmDraft`].
 pub(super) struct MetricDraft {
     pub(super) name: String,
+    pub(super) at: usize,
     pub(super) metric: Option<Metric>,
+}
+
+impl MetricDraft {
+    fn placed(&self) -> Option<At<&Metric>> {
+        Some(At { at: self.at, value: self.metric.as_ref()? })
+    }
 }
 
 /// A part with the place where it stands.
@@ -153,7 +161,6 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     let claim = root.or("claim", String::new(), |it| it.text(2_000));
     let changes = root.or("changes", Vec::new(), |it| texts(&it));
     let baseline = root.maybe("baseline", |it| baseline(&it, id.as_deref()));
-    let worker = worker::read(&root);
     let params = params::read(&root);
     let factors = factors::read(&root, &params);
     let mut arms = arms::read(&root, &params, factors.as_deref());
@@ -165,6 +172,10 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     }
     let design = design::read(&root);
     let metrics = metrics::read(&root);
+    let worker = match commands::are_meant(&root) {
+        true => commands::read(&root, metrics.as_deref()),
+        false => worker::read(&root),
+    };
     let decision = decision::rule(&root);
     let names = Names {
         params: &params,
@@ -181,6 +192,10 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
 
     check::roles(&root, &names, claims::declared(&root));
     check::twins(report, &names, worker.as_ref());
+    if let Some(worker) = &worker {
+        let metrics: Vec<_> = metrics.iter().flatten().filter_map(MetricDraft::placed).collect();
+        commands::check(&root, worker, &params, arms.as_deref(), &metrics);
+    }
     check::size(&root, &names, design.as_ref());
     check::guards(report, &guards, &hypotheses);
     check::looks(&root, design.as_ref(), decision.as_ref(), claims::declared(&root), &hypotheses);

@@ -60,7 +60,7 @@ fn features(item: &Item<'_>) -> Option<Vec<String>> {
 }
 
 /// `120s`, `1500ms`, `2min`.
-fn duration(item: &Item<'_>) -> Option<Duration> {
+pub(super) fn duration(item: &Item<'_>) -> Option<Duration> {
     let expected = "a whole number with `ms`, `s` or `min`, from `1ms` to `1440min`, such as \"120s\"";
     if item.is_number() {
         return item.wrong_help(expected, Some("write it as text with its unit: \"120s\"".to_owned()));

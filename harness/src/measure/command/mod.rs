@@ -1,0 +1,306 @@
+//! Samples from plain commands, one process for each.
+
+mod capture;
+mod child;
+mod reading;
+
+use super::failure::{At, Who};
+use super::launch::{LaunchError, Program, line};
+use super::worker::environments;
+use super::{Failure, Interrupt, Observation, Source};
+use crate::prereg::{Commands as Registered, Launch, Output, Prereg, Steps, WorkResult, fill_in};
+use crate::vocab::{Cell, Scalar};
+use capture::Capture;
+use child::{Ended, Exited};
+use reading::Readings;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Samples from plain commands: one process for each sample, with the registered steps around it.
+pub struct Commands<'a> {
+    prereg: &'a Prereg,
+    registered: &'a Registered,
+    /// By arm.
+    programs: Vec<Program>,
+    /// By arm; all of the same size.
+    environments: Vec<Vec<(String, String)>>,
+    before: Programs,
+    after: Programs,
+    root: PathBuf,
+    interrupt: &'a Interrupt,
+    since: Instant,
+    readings: Readings<'a>,
+    /// The commands of the cell being measured, by arm.
+    ready: BTreeMap<usize, Ready>,
+    begun: bool,
+    /// The block being measured.
+    block: Option<(Cell, u32, bool)>,
+    survivors: BTreeMap<String, u32>,
+    ending: bool,
+}
+
+/// An arm's command in a cell.
+struct Ready {
+    command: Command,
+    params: Vec<(String, Scalar)>,
+    /// How often it was run.
+    runs: u32,
+}
+
+/// Programs of the registered steps.
+struct Programs {
+    run: Option<Program>,
+    block: Option<Program>,
+    sample: Option<Program>,
+}
+
+impl Programs {
+    fn of(steps: &Steps, shell: bool, root: &Path) -> Result<Self, LaunchError> {
+        let find =
+            |step: &Option<Vec<String>>| step.as_ref().map(|it| line(it, shell, root, "command")).transpose();
+        Ok(Self { run: find(&steps.run)?, block: find(&steps.block)?, sample: find(&steps.sample)? })
+    }
+}
+
+impl<'a> Commands<'a> {
+    /// The commands of the arms of `prereg`, which are run in the project's `root`, with their programs in the
+    /// same order. `None` if its arms are no plain commands.
+    ///
+    /// Once `interrupt` is set, every wait ends with [`Failure::Interrupted`].
+    ///
+    /// # Errors
+    /// The program of a step is not there.
+    pub fn new(
+        prereg: &'a Prereg,
+        programs: Vec<Program>,
+        root: &Path,
+        interrupt: &'a Interrupt,
+    ) -> Result<Option<Self>, LaunchError> {
+        let Launch::Plain(registered) = &prereg.worker.launch else { return Ok(None) };
+        Ok(Some(Self {
+            registered,
+            programs,
+            environments: environments(&prereg.arms),
+            before: Programs::of(&registered.before, registered.shell, root)?,
+            after: Programs::of(&registered.after, registered.shell, root)?,
+            root: root.to_owned(),
+            interrupt,
+            since: Instant::now(),
+            readings: Readings::of(prereg),
+            ready: BTreeMap::new(),
+            begun: false,
+            block: None,
+            survivors: BTreeMap::new(),
+            ending: false,
+            prereg,
+        }))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.registered.dir.as_ref().map_or_else(|| self.root.clone(), |it| self.root.join(it))
+    }
+
+    fn command(&self, program: &Program, params: &[(String, Scalar)], arm: Option<usize>) -> Command {
+        let mut command = Command::new(&program.path);
+        // Variables of no arm are those of the first one without what it registers.
+        let environment = self.environments.get(arm.unwrap_or(0)).map_or(&[][..], Vec::as_slice);
+        let own = |name: &str| arm.is_none() && self.prereg.arms[0].env.iter().any(|(it, _)| it == name);
+        command
+            .args(program.args.iter().map(|it| fill_in(it, params)))
+            .current_dir(self.folder())
+            .env_clear()
+            .envs(environment.iter().filter(|(name, _)| !own(name)).map(|(key, value)| (key, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        command
+    }
+
+    /// Runs an untimed step.
+    fn step(
+        &self,
+        name: &str,
+        program: Option<&Program>,
+        params: &[(String, Scalar)],
+        arm: Option<usize>,
+    ) -> Result<(), Failure> {
+        let Some(program) = program else { return Ok(()) };
+        let mut command = self.command(program, params, arm);
+        let interrupt = (!self.ending).then_some(self.interrupt);
+        let start = |source| Failure::Start { command: program.shown.clone(), source };
+        let ended = child::run(&mut command, None, self.prereg.worker.timeout, interrupt).map_err(start)?;
+        let step = || format!("`{}` ({name})", program.shown.join(" "));
+        match ended {
+            Ended::Exited(it) if it.status.success() => Ok(()),
+            Ended::Exited(it) => {
+                let status = Some(it.status);
+                Err(Failure::Step {
+                    step: step(),
+                    status,
+                    after: self.prereg.worker.timeout,
+                    stderr: it.stderr,
+                })
+            }
+            Ended::TimedOut(stderr) => {
+                Err(Failure::Step { step: step(), status: None, after: self.prereg.worker.timeout, stderr })
+            }
+            Ended::Interrupted => Err(Failure::Interrupted),
+        }
+    }
+
+    /// Ends the block being measured, if there is one.
+    fn end_block(&mut self) -> Result<(), Failure> {
+        let Some((cell, ..)) = self.block.take() else { return Ok(()) };
+        self.step("after.block", self.after.block.as_ref(), &self.prereg.params_of_cell(&cell), None)
+    }
+
+    fn begin_block(&mut self, cell: &Cell, block: u32, warmup: bool) -> Result<(), Failure> {
+        if self.block.as_ref().is_some_and(|it| it.0 == *cell && (it.1, it.2) == (block, warmup)) {
+            return Ok(());
+        }
+        self.end_block()?;
+        if !self.begun {
+            self.begun = true;
+            self.step("before.run", self.before.run.as_ref(), &[], None)?;
+        }
+        self.block = Some((cell.clone(), block, warmup));
+        self.step("before.block", self.before.block.as_ref(), &self.prereg.params_of_cell(cell), None)
+    }
+
+    fn ready(&mut self, cell: &Cell, arm: usize) -> Ready {
+        self.ready.remove(&arm).unwrap_or_else(|| {
+            let params = self.prereg.params_of(&self.prereg.arms[arm], cell);
+            let command = self.command(&self.programs[arm], &params, Some(arm));
+            Ready { command, params, runs: 0 }
+        })
+    }
+
+    /// Opens the files that are its input and output.
+    fn open(&self, ready: &mut Ready) -> Result<(), Failure> {
+        if let Some(name) = &self.registered.stdin {
+            let name = fill_in(name, &ready.params);
+            let file = File::open(self.root.join(&name)).map_err(|source| Failure::Scratch {
+                attempt: format!("open `{name}`, the standard input"),
+                source,
+            })?;
+            ready.command.stdin(file);
+        }
+        if let Output::File(name) = &self.registered.output {
+            let file = File::create(self.root.join(name)).map_err(|source| Failure::Scratch {
+                attempt: format!("create `{name}` for the standard output"),
+                source,
+            })?;
+            ready.command.stdout(file);
+        }
+        Ok(())
+    }
+
+    /// The result of the work, if one is registered.
+    fn result(&self, capture: Option<Capture>) -> Result<String, String> {
+        match (&self.registered.result, capture) {
+            (WorkResult::Stdout, Some(capture)) => Ok(capture.digest().to_string()),
+            (WorkResult::Files(files), _) => {
+                let mut digests = Vec::new();
+                for name in files {
+                    let read = File::open(self.root.join(name)).and_then(crate::vocab::Digest::of_reader);
+                    digests.push(
+                        read.map_err(|it| format!("its result `{name}` cannot be read: {it}"))?.to_string(),
+                    );
+                }
+                Ok(match digests.as_slice() {
+                    [one] => one.clone(),
+                    all => crate::vocab::Digest::of(all.join("\n")).to_string(),
+                })
+            }
+            _ => Ok(String::new()),
+        }
+    }
+
+    fn measure(&mut self, at: &At, arm: usize, ready: &mut Ready) -> Result<(Vec<f64>, String), Failure> {
+        self.step("before.sample", self.before.sample.as_ref(), &ready.params, Some(arm))?;
+        self.open(ready)?;
+        let mut capture = (self.registered.output == Output::Capture)
+            .then(|| Capture::new(usize::try_from(self.registered.capture_limit).unwrap_or(usize::MAX)));
+        let start = |source: io::Error| Failure::Start { command: self.programs[arm].shown.clone(), source };
+        let limit = self.prereg.worker.timeout;
+        let ended =
+            child::run(&mut ready.command, capture.as_mut(), limit, Some(self.interrupt)).map_err(start)?;
+        let boxed = || Box::new(at.clone());
+        let exited = match ended {
+            Ended::Exited(it) => it,
+            Ended::TimedOut(stderr) => return Err(Failure::TimedOut { at: boxed(), after: limit, stderr }),
+            Ended::Interrupted => return Err(Failure::Interrupted),
+        };
+        let Exited { status, usage, stderr, survivors } = *exited;
+        if survivors {
+            *self.survivors.entry(at.arm.clone()).or_default() += 1;
+        }
+        let did_its_work = status
+            .code()
+            .and_then(|it| u8::try_from(it).ok())
+            .is_some_and(|it| self.registered.exit_codes.contains(&it));
+        if !did_its_work {
+            let expected = self.registered.exit_codes.clone();
+            return Err(Failure::Exit { at: boxed(), status, expected, stderr });
+        }
+        let unread = |why: String, stderr: Vec<String>| Failure::Unread { at: boxed(), why, stderr };
+        let values = match self.readings.read(&usage, capture.as_ref(), &self.root) {
+            Ok(values) => values,
+            Err(why) => return Err(unread(why, stderr)),
+        };
+        let digest = self.result(capture).map_err(|why| unread(why, stderr))?;
+        self.step("after.sample", self.after.sample.as_ref(), &ready.params, Some(arm))?;
+        Ok((values, digest))
+    }
+}
+
+impl Source for Commands<'_> {
+    fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure> {
+        self.begin_block(cell, block, warmup)?;
+        let mut ready = self.ready(cell, arm);
+        ready.runs += 1;
+        let at = At {
+            who: Who::Command,
+            arm: self.prereg.arms[arm].name.clone(),
+            cell: cell.to_string(),
+            request: format!("run {} ({})", ready.runs, At::request(block, warmup)),
+        };
+        let (values, digest) = self.measure(&at, arm, &mut ready)?;
+        let at_ns = i64::try_from(self.since.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        let effective: BTreeMap<String, Value> =
+            ready.params.iter().map(|(name, value)| (name.clone(), value.to_json())).collect();
+        self.ready.insert(arm, ready);
+        Ok(Observation { values, digest, effective, at_ns })
+    }
+
+    fn leave(&mut self, _cell: &Cell) -> Result<(), Failure> {
+        self.ready.clear();
+        self.end_block()
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        // A run that was interrupted is cleaned up after as well.
+        self.ending = true;
+        let block = self.end_block();
+        let run = match std::mem::take(&mut self.begun) {
+            true => self.step("after.run", self.after.run.as_ref(), &[], None),
+            false => Ok(()),
+        };
+        block.and(run)
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let times = |n: u32| if n == 1 { "once".to_owned() } else { format!("{n} times") };
+        let remark = |(arm, n): (&String, &u32)| {
+            format!(
+                "arm `{arm}` left processes running {}, which were killed: they would have disturbed what came after",
+                times(*n)
+            )
+        };
+        self.survivors.iter().map(remark).collect()
+    }
+}

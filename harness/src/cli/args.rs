@@ -115,6 +115,10 @@ pub(super) enum When {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Make the folders of a project
+    Init,
+    /// Write a pre-registration that compares two commands
+    New(super::new::New),
     /// Measure an experiment (registering it first), decide it, write its ledger and plots
     Run(Run),
     /// Measure accepted experiments again: is each claim standing, lost or undecided?

@@ -16,6 +16,7 @@ mod invalidate;
 mod list;
 mod load;
 mod lock;
+mod new;
 mod outbox;
 mod power;
 mod progress;
@@ -79,10 +80,13 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Power(it) => return power::run(it, &args.global, ui),
         Command::Import(it) => return import::run(it, &args.global, ui),
         Command::Export(it) => return export::run(it, &args.global, ui),
+        Command::Init => return new::init(args.global.project.as_deref(), ui),
         _ => {}
     }
     let project = Project::find(args.global.project.as_deref())?;
     match &args.command {
+        Command::Init => new::init(args.global.project.as_deref(), ui),
+        Command::New(it) => new::run(it, &project, ui),
         Command::Run(it) => run::run(it, &args.global, &project, ui),
         Command::Recheck(it) => recheck::run(it, &args.global, &project, ui),
         Command::Register(it) => register::run(it, &args.global, &project, ui),

@@ -10,7 +10,7 @@ pub(super) struct Project {
 impl Project {
     /// The project at `given`, or around the current folder.
     pub(super) fn find(given: Option<&Path>) -> Result<Self, Failure> {
-        let hint = "a project is a folder with a folder `experiments` in it; --project names one";
+        let hint = "a project is a folder with a folder `experiments` in it; --project names one, `harness init` makes one";
         if let Some(given) = given {
             let root = given.canonicalize().map_err(|it| {
                 Failure::chain(Exit::Usage, &it).context(&format!("no project at `{}`", given.display()))

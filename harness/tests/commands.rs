@@ -303,6 +303,34 @@ probe = "minor-faults"
 }
 
 #[test]
+fn instructions_are_the_same_on_every_run() {
+    let folder = Folder::new();
+    let metric =
+        "[metrics.n]\nunit = \"1\"\nbetter = \"lower\"\nprobe = \"instructions\"\nnature = \"exact\"";
+    // Two processes each, so that children are counted.
+    let spin = |n: u32| {
+        format!("[\"sh\", \"-c\", \"sh -c 'i=0; while [ $i -lt {n} ]; do i=$((i+1)); done'; true\"]")
+    };
+    let prereg = registered(&spin(10), &spin(2000), &format!("{metric}\n"));
+    if !std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|it| it.join("valgrind").is_file()) {
+        let root = folder.0.path();
+        let never = Interrupt::new().unwrap();
+        let error = measure::source(&prereg, Vec::new(), root, root, &never).err().unwrap();
+        assert!(error.to_string().contains("`instructions` is not supported here"), "{error}");
+        return;
+    }
+    let mut prereg = prereg;
+    (prereg.design.warmups, prereg.design.samples) = (0, 2);
+    let outcome = folder.run(&prereg, &Interrupt::new().unwrap());
+    outcome.result.as_ref().unwrap();
+    let of = |arm| outcome.values("n", arm);
+    let (few, many) = (of("a"), of("b"));
+    assert!(few[0] == few[1] && many[0] == many[1], "{few:?} {many:?}");
+    // Nothing but the loop differs.
+    assert!(few[0] > 1e4 && many[0] - few[0] > 1990.0 * 20.0, "{few:?} {many:?}");
+}
+
+#[test]
 fn wall_time_is_that_of_the_command_and_of_nothing_around_it() {
     let folder = Folder::new();
     let steps = "[commands]\nbefore = { sample = [\"sleep\", \"0.3\"] }";

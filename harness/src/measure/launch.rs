@@ -45,6 +45,13 @@ pub enum LaunchError {
         /// A program on `PATH` with a name like it.
         like: Option<String>,
     },
+    /// Something is not there that a registered probe needs.
+    Unsupported {
+        /// The probe.
+        what: &'static str,
+        /// What is missing.
+        needs: &'static str,
+    },
     /// The program may not be executed.
     NotExecutable {
         /// Which, as registered.
@@ -81,6 +88,7 @@ impl fmt::Display for LaunchError {
             Self::NotFound { what, program, .. } => {
                 write!(f, "no {what} `{program}`, neither below the project's root nor on PATH")
             }
+            Self::Unsupported { what, needs } => write!(f, "{what} is not supported here: it needs {needs}"),
             Self::NotExecutable { program } => write!(f, "`{program}` is not executable"),
             Self::Read { path, .. } => write!(f, "failed to read program `{}`", path.display()),
         }
@@ -94,6 +102,7 @@ impl std::error::Error for LaunchError {
             Self::Build { .. }
             | Self::NoBinary { .. }
             | Self::NotFound { .. }
+            | Self::Unsupported { .. }
             | Self::NotExecutable { .. } => None,
         }
     }
@@ -197,11 +206,17 @@ fn find(program: &str, root: &Path, what: &'static str) -> Result<PathBuf, Launc
             Err(_) => Err(LaunchError::NotExecutable { program: program.to_owned() }),
         };
     }
-    let on_path = (!program.contains('/'))
-        .then(|| std::env::var_os("PATH"))
-        .flatten()
-        .and_then(|path| std::env::split_paths(&path).map(|it| it.join(program)).find(|it| is_program(it)));
-    on_path.ok_or_else(|| LaunchError::NotFound { what, program: program.to_owned(), like: like(program) })
+    on_path(program).ok_or_else(|| LaunchError::NotFound {
+        what,
+        program: program.to_owned(),
+        like: like(program),
+    })
+}
+
+/// The program of that name on `PATH`.
+pub(super) fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").filter(|_| !program.contains('/'))?;
+    std::env::split_paths(&path).map(|it| it.join(program)).find(|it| is_program(it))
 }
 
 fn is_program(path: &Path) -> bool {

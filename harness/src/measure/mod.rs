@@ -69,7 +69,7 @@ pub fn source<'a>(
     scratch: &Path,
     interrupt: &'a Interrupt,
 ) -> Result<Box<dyn Source + 'a>, LaunchError> {
-    if let Some(commands) = Commands::new(prereg, programs.clone(), root, interrupt)? {
+    if let Some(commands) = Commands::new(prereg, programs.clone(), root, scratch, interrupt)? {
         return Ok(Box::new(commands));
     }
     Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt)))

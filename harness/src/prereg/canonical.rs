@@ -194,6 +194,7 @@ fn commands(it: &Commands) -> Vec<(&'static str, Node)> {
 fn probe(it: &Probe) -> Node {
     let (key, value) = match it {
         Probe::Gauge(gauge) => return Node::text(gauge.name),
+        Probe::Instructions => return Node::text(Probe::INSTRUCTIONS),
         Probe::Bytes(files) => ("bytes", Node::texts(files)),
         Probe::Pattern(pattern) => ("pattern", Node::text(pattern)),
         Probe::Pointer(pointer) => ("pointer", Node::text(pointer)),

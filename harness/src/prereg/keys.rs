@@ -126,7 +126,9 @@ mod tests {
         check::<Nature>("metric", "nature");
         let gauges = schema()["$defs"]["metric"]["properties"]["probe"]["anyOf"][0]["enum"].clone();
         let gauges: Vec<_> = gauges.as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        assert_eq!(gauges, crate::probe::GAUGES.iter().map(|it| it.name).collect::<Vec<_>>());
+        let known = crate::probe::GAUGES.iter().map(|it| it.name);
+        let known: Vec<_> = known.chain([crate::probe::Probe::INSTRUCTIONS]).collect();
+        assert_eq!(gauges, known);
         check::<Claim>("hypothesis", "claim");
         check::<Test>("decision", "test");
         check::<Correction>("decision", "correction");

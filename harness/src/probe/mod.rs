@@ -10,6 +10,7 @@
 //! | `peak-rss` | B | the largest resident set |
 //! | `minor-faults`, `major-faults` | 1 | page faults without and with reading from a disk |
 //! | `voluntary-switches`, `involuntary-switches` | 1 | how often it waited, and how often it was made to |
+//! | `instructions` | 1 | no gauge, but named as one: executed by it and its children, counted by Callgrind in a second, untimed run |
 
 mod reap;
 
@@ -95,6 +96,8 @@ impl fmt::Debug for Gauge {
 pub enum Probe {
     /// What the kernel accounted to the command.
     Gauge(&'static Gauge),
+    /// Instructions, counted by Callgrind in a pass of its own.
+    Instructions,
     /// The sizes of these files together, after the command has ended.
     Bytes(Vec<String>),
     /// A number in the standard output: the group of a regular expression that has one.
@@ -104,6 +107,9 @@ pub enum Probe {
 }
 
 impl Probe {
+    /// The name of [`Probe::Instructions`].
+    pub const INSTRUCTIONS: &'static str = "instructions";
+
     /// Whether it reads the standard output.
     pub fn reads_output(&self) -> bool {
         matches!(self, Self::Pattern(_) | Self::Pointer(_))

@@ -2,6 +2,7 @@
 
 mod capture;
 mod child;
+mod instructions;
 mod reading;
 
 use super::failure::{At, Who};
@@ -9,10 +10,12 @@ use super::launch::{LaunchError, Program, line};
 use super::worker::environments;
 use super::{Failure, Interrupt, Observation, Source};
 use crate::prereg::{Commands as Registered, Launch, Output, Prereg, Steps, WorkResult, fill_in};
+use crate::probe::Probe;
 use crate::vocab::{Cell, Scalar};
 use capture::Capture;
 use child::{Ended, Exited};
-use reading::Readings;
+use instructions::Counter;
+use reading::{Readings, Seen};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,6 +38,8 @@ pub struct Commands<'a> {
     interrupt: &'a Interrupt,
     since: Instant,
     readings: Readings<'a>,
+    /// Only where a metric asks for instructions.
+    counter: Option<Counter>,
     /// The commands of the cell being measured, by arm.
     ready: BTreeMap<usize, Ready>,
     begun: bool,
@@ -69,21 +74,24 @@ impl Programs {
 
 impl<'a> Commands<'a> {
     /// The commands of the arms of `prereg`, which are run in the project's `root`, with their programs in the
-    /// same order. `None` if its arms are no plain commands.
+    /// same order. `None` if its arms are no plain commands. Files of its own are kept below `scratch`.
     ///
     /// Once `interrupt` is set, every wait ends with [`Failure::Interrupted`].
     ///
     /// # Errors
-    /// The program of a step is not there.
+    /// The program of a step, or one that a probe needs, is not there.
     pub fn new(
         prereg: &'a Prereg,
         programs: Vec<Program>,
         root: &Path,
+        scratch: &Path,
         interrupt: &'a Interrupt,
     ) -> Result<Option<Self>, LaunchError> {
         let Launch::Plain(registered) = &prereg.worker.launch else { return Ok(None) };
+        let counted = prereg.metrics.iter().any(|it| it.probe == Some(Probe::Instructions));
         Ok(Some(Self {
             registered,
+            counter: counted.then(|| Counter::new(scratch)).transpose()?,
             programs,
             environments: environments(&prereg.arms),
             before: Programs::of(&registered.before, registered.shell, root)?,
@@ -107,17 +115,22 @@ impl<'a> Commands<'a> {
 
     fn command(&self, program: &Program, params: &[(String, Scalar)], arm: Option<usize>) -> Command {
         let mut command = Command::new(&program.path);
+        command.args(program.args.iter().map(|it| fill_in(it, params)));
+        self.surround(&mut command, arm);
+        command
+    }
+
+    /// Gives a command its folder and variables, and no input or output.
+    fn surround(&self, command: &mut Command, arm: Option<usize>) {
         // Variables of no arm are those of the first one without what it registers.
         let environment = self.environments.get(arm.unwrap_or(0)).map_or(&[][..], Vec::as_slice);
         let own = |name: &str| arm.is_none() && self.prereg.arms[0].env.iter().any(|(it, _)| it == name);
         command
-            .args(program.args.iter().map(|it| fill_in(it, params)))
             .current_dir(self.folder())
             .env_clear()
             .envs(environment.iter().filter(|(name, _)| !own(name)).map(|(key, value)| (key, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null());
-        command
     }
 
     /// Runs an untimed step.
@@ -180,21 +193,21 @@ impl<'a> Commands<'a> {
     }
 
     /// Opens the files that are its input and output.
-    fn open(&self, ready: &mut Ready) -> Result<(), Failure> {
+    fn open(&self, command: &mut Command, params: &[(String, Scalar)]) -> Result<(), Failure> {
         if let Some(name) = &self.registered.stdin {
-            let name = fill_in(name, &ready.params);
+            let name = fill_in(name, params);
             let file = File::open(self.root.join(&name)).map_err(|source| Failure::Scratch {
                 attempt: format!("open `{name}`, the standard input"),
                 source,
             })?;
-            ready.command.stdin(file);
+            command.stdin(file);
         }
         if let Output::File(name) = &self.registered.output {
             let file = File::create(self.root.join(name)).map_err(|source| Failure::Scratch {
                 attempt: format!("create `{name}` for the standard output"),
                 source,
             })?;
-            ready.command.stdout(file);
+            command.stdout(file);
         }
         Ok(())
     }
@@ -220,9 +233,29 @@ impl<'a> Commands<'a> {
         }
     }
 
-    fn measure(&mut self, at: &At, arm: usize, ready: &mut Ready) -> Result<(Vec<f64>, String), Failure> {
+    /// Counts the instructions of the command in a run of its own, with the steps around a sample.
+    fn count(&self, at: &At, arm: usize, ready: &Ready) -> Result<Option<u64>, Failure> {
+        let Some(counter) = &self.counter else { return Ok(None) };
         self.step("before.sample", self.before.sample.as_ref(), &ready.params, Some(arm))?;
-        self.open(ready)?;
+        let program = &self.programs[arm];
+        let mut command = counter.command(program, program.args.iter().map(|it| fill_in(it, &ready.params)));
+        self.surround(&mut command, Some(arm));
+        self.open(&mut command, &ready.params)?;
+        match counter.count(&mut command, self.prereg.worker.timeout, self.interrupt) {
+            None => Err(Failure::Interrupted),
+            Some(Ok(count)) => {
+                self.step("after.sample", self.after.sample.as_ref(), &ready.params, Some(arm))?;
+                Ok(Some(count))
+            }
+            Some(Err(why)) => Err(Failure::Unread { at: Box::new(at.clone()), why, stderr: Vec::new() }),
+        }
+    }
+
+    fn measure(&mut self, at: &At, arm: usize, ready: &mut Ready) -> Result<(Vec<f64>, String), Failure> {
+        // Before the timed run: the files that metrics are read from are then those of that one.
+        let instructions = self.count(at, arm, ready)?;
+        self.step("before.sample", self.before.sample.as_ref(), &ready.params, Some(arm))?;
+        self.open(&mut ready.command, &ready.params)?;
         let mut capture = (self.registered.output == Output::Capture)
             .then(|| Capture::new(usize::try_from(self.registered.capture_limit).unwrap_or(usize::MAX)));
         let start = |source: io::Error| Failure::Start { command: self.programs[arm].shown.clone(), source };
@@ -248,7 +281,8 @@ impl<'a> Commands<'a> {
             return Err(Failure::Exit { at: boxed(), status, expected, stderr });
         }
         let unread = |why: String, stderr: Vec<String>| Failure::Unread { at: boxed(), why, stderr };
-        let values = match self.readings.read(&usage, capture.as_ref(), &self.root) {
+        let seen = Seen { usage: &usage, instructions, capture: capture.as_ref() };
+        let values = match self.readings.read(&seen, &self.root) {
             Ok(values) => values,
             Err(why) => return Err(unread(why, stderr)),
         };

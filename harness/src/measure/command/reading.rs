@@ -12,6 +12,15 @@ const RSS_SLACK: u64 = 1 << 20;
 
 pub(super) struct Readings<'a>(Vec<Reading<'a>>);
 
+/// What is known of a command that has ended.
+pub(super) struct Seen<'a> {
+    pub(super) usage: &'a Usage,
+    /// Only where a metric asks for it.
+    pub(super) instructions: Option<u64>,
+    /// Only where it is captured.
+    pub(super) capture: Option<&'a Capture>,
+}
+
 struct Reading<'a> {
     metric: &'a Metric,
     /// Of a pattern.
@@ -31,14 +40,9 @@ impl<'a> Readings<'a> {
     }
 
     /// A finite number for each metric, in its unit, or why there is none.
-    pub(super) fn read(
-        &self,
-        usage: &Usage,
-        capture: Option<&Capture>,
-        root: &Path,
-    ) -> Result<Vec<f64>, String> {
+    pub(super) fn read(&self, seen: &Seen<'_>, root: &Path) -> Result<Vec<f64>, String> {
         let one = |it: &Reading<'_>| {
-            let value = it.read(usage, capture, root);
+            let value = it.read(seen, root);
             // Minus zero is zero: no digest and no sign may depend on it.
             value.map(|it| it + 0.0).map_err(|why| format!("`{}` cannot be read: {why}", it.metric.name))
         };
@@ -47,11 +51,14 @@ impl<'a> Readings<'a> {
 }
 
 impl Reading<'_> {
-    fn read(&self, usage: &Usage, capture: Option<&Capture>, root: &Path) -> Result<f64, String> {
+    fn read(&self, seen: &Seen<'_>, root: &Path) -> Result<f64, String> {
         let scale = self.metric.unit.scale();
-        let printed = || capture.ok_or("its output is not captured")?.text().map_err(|it| it.clone());
+        let printed = || seen.capture.ok_or("its output is not captured")?.text().map_err(|it| it.clone());
         match &self.metric.probe {
-            Some(Probe::Gauge(gauge)) => Ok(gauged(gauge, usage)? / scale),
+            Some(Probe::Gauge(gauge)) => Ok(gauged(gauge, seen.usage)? / scale),
+            Some(Probe::Instructions) => {
+                Ok(seen.instructions.ok_or("its instructions were not counted")? as f64 / scale)
+            }
             Some(Probe::Bytes(files)) => Ok(bytes(files, root)? as f64 / scale),
             Some(Probe::Pattern(pattern)) => {
                 let regex = self.regex.as_ref().ok_or("its pattern is no regular expression")?;

@@ -67,7 +67,16 @@ fn probe(item: &Item<'_>, unit: Option<Unit>) -> Option<Probe> {
 
 fn gauge(item: &Item<'_>, unit: Option<Unit>) -> Option<Probe> {
     let text = item.text(100)?;
-    let names = || GAUGES.iter().map(|it| it.name);
+    let names = || GAUGES.iter().map(|it| it.name).chain([Probe::INSTRUCTIONS]);
+    if text == Probe::INSTRUCTIONS {
+        return match unit {
+            Some(it) if it.kind() != UnitKind::Count => item.problem(
+                format!("`{text}` are not measured in `{it}`"),
+                Some("their unit is `1`".to_owned()),
+            ),
+            _ => Some(Probe::Instructions),
+        };
+    }
     let Some(gauge) = Gauge::named(&text) else {
         let expected = format!("one of {}, or a table such as {{ bytes = [\"out.bin\"] }}", list(names()));
         return item.wrong_help(expected, did_you_mean(&text, names()));

@@ -62,8 +62,8 @@ impl Folder {
             .arms
             .iter()
             .map(|it| {
-                let own = harness::prereg::Commands { command: shared.of(it).to_vec(), ..shared.clone() };
-                measure::resolve(&Launch::Plain(own), root).unwrap()
+                let own = harness::prereg::Commands { command: shared.of(it).to_vec(), ..(**shared).clone() };
+                measure::resolve(&Launch::Plain(Box::new(own)), root).unwrap()
             })
             .collect();
         let mut source = measure::source(prereg, programs, root, root, interrupt).unwrap();
@@ -415,8 +415,8 @@ fn programs_that_cannot_be_run_are_told_before_anything_is() {
     let resolve = |program: &str| {
         let prereg = registered(&format!("[\"{program}\"]"), r#"["true"]"#, "");
         let Launch::Plain(shared) = prereg.worker.launch else { panic!("no commands") };
-        let own = harness::prereg::Commands { command: vec![program.to_owned()], ..shared };
-        measure::resolve(&Launch::Plain(own), folder.0.path()).unwrap_err()
+        let own = harness::prereg::Commands { command: vec![program.to_owned()], ..*shared };
+        measure::resolve(&Launch::Plain(Box::new(own)), folder.0.path()).unwrap_err()
     };
     let error = resolve("sleeep");
     assert_eq!(error.to_string(), "no command `sleeep`, neither below the project's root nor on PATH");

@@ -96,7 +96,9 @@ fn warn_of_variables(prereg: &Prereg, ui: &Ui) {
 /// What an arm with a command of its own is launched with.
 fn own(shared: &Launch, command: &[String]) -> Launch {
     match shared {
-        Launch::Plain(commands) => Launch::Plain(Commands { command: command.to_vec(), ..commands.clone() }),
+        Launch::Plain(commands) => {
+            Launch::Plain(Box::new(Commands { command: command.to_vec(), ..(**commands).clone() }))
+        }
         Launch::Package(_) | Launch::Command(_) => Launch::Command(command.to_vec()),
     }
 }

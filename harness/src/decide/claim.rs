@@ -1,11 +1,11 @@
 //! What one comparison says of one claim: the rule of the table in the module above.
 
 use super::judge::Rule;
-use super::method::{Method, blocks};
+use super::method::{Method, blocks, is_fact};
 use crate::analyse::{Comparison, Gain, Statistics, Undefined};
 use crate::prereg::Prereg;
 use crate::stats::{PValue, RankMethod, mann_whitney_smallest_p, signed_rank};
-use crate::vocab::{Claim, Finding, Nature, Test};
+use crate::vocab::{Claim, Finding, Test};
 
 /// All that a finding follows from.
 pub(super) struct Facts<'a> {
@@ -29,8 +29,7 @@ pub(super) fn judge(facts: &Facts<'_>) -> Found {
         Ok(it) => it,
         Err(undefined) => return (Finding::Undecided, format!("nothing can be said: {undefined}"), false),
     };
-    let exact = facts.method == Method::Constant
-        && facts.prereg.metric(&facts.comparison.metric).is_some_and(|it| it.nature == Nature::Exact);
+    let exact = is_fact(facts.prereg, facts.comparison, facts.method);
     if facts.method == Method::Constant
         && !exact
         && facts.p.is_ok()

@@ -3,7 +3,7 @@ use super::effects::{self, Effects};
 use super::judge::{self, Judged, Kind, shares_a_gain};
 use super::label;
 use super::looks::{self, CellLooks};
-use super::method::Method;
+use super::method::{Method, is_fact};
 use super::sham::{self, ShamCheck};
 use crate::analyse::{Analysis, Comparison, Gain, Statistics};
 use crate::prereg::{Prereg, Thresholds};
@@ -206,9 +206,7 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
     // Of the sign e-process, every p is one that may be looked at.
     let looked = judged.position.is_some() && judged.method != Method::SignEProcess;
     let repeated = if looked { "repeated " } else { "" };
-    let exact = judged.method == Method::Constant
-        && prereg.metric(&judged.comparison.metric).is_some_and(|it| it.nature == Nature::Exact);
-    if exact {
+    if is_fact(prereg, &judged.comparison, judged.method) {
         // A fact needs no chance to be compared with, and no spread.
         return criteria;
     }
@@ -282,6 +280,15 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
             threshold: "equal in all arms".to_owned(),
             result: if unequal == 0 { "equal".to_owned() } else { "not equal".to_owned() },
             finding: pass(unequal == 0),
+        });
+    }
+    if prereg.metrics.iter().any(|it| it.nature == Nature::Exact) {
+        let ok = varying(prereg, run).is_empty();
+        criteria.push(Criterion {
+            name: "exact metrics".to_owned(),
+            threshold: "equal on every repetition".to_owned(),
+            result: if ok { "equal".to_owned() } else { "not equal".to_owned() },
+            finding: pass(ok),
         });
     }
     let decisive: Vec<_> = sham.iter().filter(|it| it.decisive).collect();

@@ -1,7 +1,7 @@
 use super::claim::{self, Facts};
 use super::clock;
 use super::dependence;
-use super::method::{Method, Tested, counted, method, test};
+use super::method::{Method, Tested, counted, is_fact, method, test};
 use super::paired;
 use super::position::{Claimed, Position};
 use super::power::{Outlook, Question, outlook};
@@ -260,7 +260,8 @@ fn finish(prereg: &Prereg, member: Member<'_>, adjusted: PValue, alpha: f64) -> 
     let p_adjusted = p.clone().map(|_| adjusted);
     let facts = Facts { prereg, rule, comparison, method, gain: &gain, p: &p_adjusted, interval_alpha };
     let robustness =
-        (rule.kind == Kind::Hypothesis).then(|| Robustness::of(prereg, rule, comparison, counted));
+        // A fact is the same by every method.
+        (rule.kind == Kind::Hypothesis && !is_fact(prereg, comparison, method)).then(|| Robustness::of(prereg, rule, comparison, counted));
     let required = prereg.decision.agreement == Agreement::Require;
     let objection = || clock::objection(rule, comparison, counted, gain.as_ref().ok()?);
     let found = match claim::judge(&facts) {

@@ -6,7 +6,7 @@ use crate::stats::{
     Equivalence, Limit, Limits, PValue, RankMethod, Status, equivalence_absolute_of_moments,
     equivalence_relative_of_moments, mann_whitney_smallest_p, paired_t, signed_rank,
 };
-use crate::vocab::{Claim, Direction, Margin, Test, UnitKind};
+use crate::vocab::{Claim, Direction, Margin, Nature, Test, UnitKind};
 use std::f64::consts::LN_2;
 use std::fmt;
 
@@ -95,6 +95,12 @@ pub(super) fn method(prereg: &Prereg, rule: &Rule<'_>, comparison: &Comparison) 
         (false, Claim::Superior, Test::Bootstrap) => Method::Bootstrap,
         (false, Claim::NonInferior | Claim::Equivalent, _) => Method::WelchMargin,
     }
+}
+
+/// Whether the comparison is of an exact metric that repeated itself: then its gain is a fact.
+pub(super) fn is_fact(prereg: &Prereg, comparison: &Comparison, method: Method) -> bool {
+    let nature = prereg.metric(&comparison.metric).map(|it| it.nature);
+    method == Method::Constant && nature == Some(Nature::Exact)
 }
 
 /// The margin as the gain is counted at `level`.

@@ -231,7 +231,7 @@ fn like(program: &str) -> Option<String> {
     let path = std::env::var_os("PATH")?;
     let folders = std::env::split_paths(&path).filter_map(|it| std::fs::read_dir(it).ok());
     let names: std::collections::BTreeSet<String> = folders
-        .flat_map(|it| it.flatten())
+        .flat_map(Iterator::flatten)
         .filter_map(|it| Some((it.file_name().into_string().ok()?, it.path())))
         .filter(|(name, _)| strsim::damerau_levenshtein(name, program) <= 1 + program.len() / 6)
         .filter(|(_, path)| is_program(path))

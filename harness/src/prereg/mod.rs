@@ -179,7 +179,7 @@ pub enum Launch {
     /// Program and arguments, relative to the project's root. No shell.
     Command(Vec<String>),
     /// No worker: the arms are plain commands, and [`Worker::system`] is empty.
-    Plain(Commands),
+    Plain(Box<Commands>),
 }
 
 /// A package that cargo builds.

@@ -49,6 +49,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
+    #[expect(clippy::zombie_processes, reason = "`reap` is what waits for them")]
     fn the_usage_is_that_of_this_child() {
         // A busy child first: nothing of it may be in what is read of the idle one.
         let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 7";

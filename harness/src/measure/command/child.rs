@@ -165,18 +165,16 @@ impl Pipes {
             match pipe.read(&mut self.buffer) {
                 Ok(0) => self.stdout = None,
                 Ok(n) => capture.into_iter().for_each(|it| it.add(&self.buffer[..n])),
-                Err(error) => {
-                    self.stdout.take_if(|_| error.kind() != io::ErrorKind::Interrupted).map_or((), drop)
-                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => self.stdout = None,
             }
         }
         if let (true, Some(pipe)) = (ready.stderr, &mut self.stderr) {
             match pipe.read(&mut self.buffer) {
                 Ok(0) => self.stderr = None,
                 Ok(n) => tail.add(&self.buffer[..n]),
-                Err(error) => {
-                    self.stderr.take_if(|_| error.kind() != io::ErrorKind::Interrupted).map_or((), drop)
-                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => self.stderr = None,
             }
         }
     }

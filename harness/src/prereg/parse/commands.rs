@@ -80,7 +80,7 @@ pub(super) fn read(root: &Table<'_>, metrics: Option<&[MetricDraft]>) -> Option<
         before: before?,
         after: after?,
     };
-    Some(Worker { launch: Launch::Plain(commands), system: String::new(), timeout: timeout? })
+    Some(Worker { launch: Launch::Plain(Box::new(commands)), system: String::new(), timeout: timeout? })
 }
 
 /// A command; with a shell it is one text.

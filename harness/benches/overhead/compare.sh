@@ -2,6 +2,8 @@
 # The cost of measuring a command with the loop of `harness` beside `hyperfine -N` (Debian package hyperfine): the same
 # command, the same number of runs, the same machine, in turns. Prints wall times, means and their ratios, harness / hyperfine.
 #
+# On a busy machine the scheduler, not the tools, decides: `chrt -f 10 compare.sh ..` puts both above what else runs.
+#
 # usage: compare.sh LOOPS [RUNS] [ROUNDS] [COMMAND]      LOOPS is the example `loops`, built with --release
 set -eu
 loops=$1 runs=${2:-500} rounds=${3:-5} command=${4:-true}

@@ -6,10 +6,10 @@ use crate::probe::{Usage, reap};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
-use std::io::{self, Read};
+use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// How much is read of a pipe at once: as much as it holds.
@@ -48,15 +48,20 @@ pub(super) fn run(
     limit: Duration,
     interrupt: Option<&Interrupt>,
 ) -> io::Result<Ended> {
-    command.stderr(Stdio::piped()).process_group(0);
+    // The command keeps the writing ends open here as well. Otherwise the end of each pipe would wake this process while
+    // the child is still ending, once more than its end does, and on a busy machine every time counts.
+    let (errors, writer) = io::pipe()?;
+    command.stderr(writer).process_group(0);
+    let mut pipes = Pipes { stdout: None, stderr: Some(errors), buffer: Vec::new() };
     if capture.is_some() {
-        command.stdout(Stdio::piped());
+        let (output, writer) = io::pipe()?;
+        command.stdout(writer);
+        pipes.stdout = Some(output);
     }
     let start = Instant::now();
     let child = command.spawn()?;
     let pid = Pid::from_child(&child);
     let mut group = Group { pid, child: Some(child) };
-    let mut pipes = Pipes::of(&mut group);
     let mut tail = Tail::default();
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
     let deadline = start + limit;
@@ -113,8 +118,8 @@ impl Drop for Group {
 }
 
 struct Pipes {
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stdout: Option<PipeReader>,
+    stderr: Option<PipeReader>,
     buffer: Vec<u8>,
 }
 
@@ -128,12 +133,6 @@ struct Ready {
 }
 
 impl Pipes {
-    fn of(group: &mut Group) -> Self {
-        let child = group.child.as_mut();
-        let (stdout, stderr) = child.map_or((None, None), |it| (it.stdout.take(), it.stderr.take()));
-        Self { stdout, stderr, buffer: Vec::new() }
-    }
-
     fn wait(
         &self,
         pidfd: Option<&OwnedFd>,

@@ -294,6 +294,48 @@ fn a_cell_that_has_enough_is_left_for_the_next_one() {
     assert_eq!(asked, expected);
 }
 
+/// The worker counts its samples, so what it answers tells which process made it.
+#[test]
+fn each_process_makes_its_share_of_the_blocks_after_its_own_warm_ups() {
+    let mut prereg = prereg(Process::PerArm);
+    (prereg.design.samples, prereg.design.processes) = (6, 3);
+    let (measured, result) = measure(&prereg, &[], &HashSet::new());
+    result.unwrap();
+    let all = |warmup: bool| -> Vec<(u32, f64)> {
+        let sets = measured.iter().flat_map(|it| &it.sets).filter(|it| it.arm == "b" && it.warmup == warmup);
+        sets.map(|it| (it.first_block, it.values[0])).collect()
+    };
+    assert_eq!(all(true), [(0, 1.5), (1, 1.5), (2, 1.5)]);
+    assert_eq!(all(false), [(0, 2.5), (1, 3.5), (2, 2.5), (3, 3.5), (4, 2.5), (5, 3.5)]);
+}
+
+#[test]
+fn a_sample_is_the_mean_of_its_slices() {
+    // One warm-up of four slices, then three samples: the means of 5.5 .. 8.5 and so on; of 1.5 .. 4.5 in a fresh process.
+    for (process, expected) in [(Process::PerArm, [7.0, 11.0, 15.0]), (Process::PerBlock, [3.0; 3])] {
+        let mut prereg = prereg(process);
+        prereg.design.slices = 4;
+        let (measured, result) = measure(&prereg, &[], &HashSet::new());
+        result.unwrap();
+        for arm in ["a", "b"] {
+            let sets = measured.iter().flat_map(|it| &it.sets).filter(|it| it.arm == arm && !it.warmup);
+            assert_eq!(sets.map(|it| it.values[0]).collect::<Vec<_>>(), expected, "{process}");
+        }
+    }
+}
+
+/// A slice whose work has another result spoils the sample: nothing of it is kept.
+#[test]
+fn a_wrong_slice_ends_the_run() {
+    let mut prereg = prereg(Process::PerArm);
+    prereg.design.slices = 4;
+    let (measured, result) = measure(&prereg, &["wrong", "6"], &HashSet::new());
+    let failure = result.unwrap_err();
+    assert!(matches!(failure, Failure::Digest { .. }), "{failure}");
+    let kept: Vec<_> = measured.iter().flat_map(|it| &it.sets).filter(|it| it.arm == "b").collect();
+    assert_eq!(kept.len(), 1, "the warm-up only: {kept:?}");
+}
+
 /// A source that only counts.
 #[derive(Default)]
 struct Counting {

@@ -60,7 +60,8 @@ impl Analysis {
 
 /// Analyses a run of `prereg`.
 pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
-    let samples = Samples::of(run);
+    let measured = Samples::of(run);
+    let samples = measured.units(&prereg.design);
     let arms = summary::arms(prereg, &samples);
     let registered = |treatment: &Arm, control: &Arm| {
         let contrasts = prereg.hypotheses.iter().map(|it| &it.contrast);
@@ -97,7 +98,7 @@ pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
         effects,
         scores,
         sham: of_role(Role::Sham),
-        gaps: gap::gaps(prereg, &samples),
+        gaps: gap::gaps(prereg, &measured),
         arms,
         caveats,
     }

@@ -1,5 +1,6 @@
-use crate::prereg::Prereg;
+use crate::prereg::{Design, Prereg};
 use crate::store::{RunData, SampleSet};
+use crate::vocab::Replicate;
 use std::collections::BTreeMap;
 
 /// The measured samples of a run, by metric, cell and arm, each with its block.
@@ -10,6 +11,23 @@ impl Samples {
     /// The measured samples of `run`, without its warm-ups.
     pub fn of(run: &RunData) -> Self {
         Self::of_sets(&run.sets)
+    }
+
+    /// What the rule decides by: the means of the units of replication, numbered in place of the blocks.
+    pub fn units(&self, design: &Design) -> Self {
+        if design.unit() == Replicate::Block {
+            return self.clone();
+        }
+        let means = |blocks: &BTreeMap<u32, f64>| {
+            let mut units: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+            for (&block, &value) in blocks {
+                units.entry(design.unit_of(block)).or_default().push(value);
+            }
+            // Sums of at most 100,000 finite numbers: each is divided first, so that none is out of range.
+            let mean = |all: &Vec<f64>| all.iter().map(|it| it / all.len() as f64).sum();
+            units.iter().map(|(unit, all)| (*unit, mean(all))).collect()
+        };
+        Self(self.0.iter().map(|(key, blocks)| (key.clone(), means(blocks))).collect())
     }
 
     /// The measured ones of some sets.

@@ -9,8 +9,8 @@ use crate::analyse::{Analysis, Comparison, Gain, Statistics};
 use crate::prereg::{Prereg, Thresholds};
 use crate::store::{RunData, SampleSet};
 use crate::vocab::{
-    Agreement, Claim, Correction, Finding, Margin, Nature, Role, RunState, Unit, Verdict, minus, significant,
-    with_interval,
+    Agreement, Claim, Correction, Finding, Margin, Nature, Replicate, Role, RunState, Unit, Verdict, minus,
+    significant, with_interval,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -273,6 +273,20 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
         },
         finding: pass(gaps == 0),
     }];
+    let design = &prereg.design;
+    if design.unit() != Replicate::Block {
+        criteria.push(Criterion {
+            name: "unit of replication".to_owned(),
+            threshold: "as registered".to_owned(),
+            result: format!(
+                "the {}: n = {} means of {} samples each",
+                design.unit(),
+                design.units(),
+                design.samples / design.units(),
+            ),
+            finding: pass(gaps == 0),
+        });
+    }
     let unequal = unequal_results(prereg, run).len();
     if run.cells.iter().any(|it| !it.result.is_empty()) {
         criteria.push(Criterion {

@@ -79,7 +79,7 @@ struct Asked<'a> {
 /// together, so that pairs exist.
 pub fn plan_power(prereg: &Prereg, pilot: &RunData, gain: Option<f64>, blocked: bool) -> Vec<Planned> {
     let analysis = analyse(prereg, pilot);
-    let samples = Samples::of(pilot);
+    let samples = Samples::of(pilot).units(&prereg.design);
     let blocked = blocked && prereg.design.order != Order::Sequential;
     let hypotheses = prereg.hypotheses.iter().map(|it| Asked {
         kind: Kind::Hypothesis,
@@ -143,7 +143,7 @@ fn plan(
     gain: Option<f64>,
     pairs: &[(f64, f64)],
 ) -> Planned {
-    let n = prereg.design.samples as usize;
+    let n = prereg.design.units() as usize;
     let question = Question { asked, pilot, alpha, n, test: prereg.decision.test, pairs };
     let observed = pilot.gain(asked.margin, 0.5).map(|it| it.value);
     let mut against = vec![observed.clone().and_then(|it| question.against(it, true))];

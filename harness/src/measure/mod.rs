@@ -39,8 +39,13 @@ pub struct Observation {
 
 /// Where samples come from: workers, or a script in a test.
 pub trait Source {
-    /// Makes one sample of the arm with index `arm` in `cell`.
+    /// Makes one sample, or one slice of a sample, of the arm with index `arm` in `cell`.
     fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure>;
+
+    /// Called when every slice of a block of `cell` was made.
+    fn end_block(&mut self, _cell: &Cell) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Called when no more samples of `cell` will be asked for.
     fn leave(&mut self, _cell: &Cell) -> Result<(), Failure> {
@@ -125,23 +130,7 @@ pub fn run<E>(
             left = Some(step.cell);
             continue;
         }
-        let mut measured = Measured { sets: Vec::new(), cells: Vec::new() };
-        let mut failure = None;
-        for &arm in &step.arms {
-            if done.contains(&place(prereg, cell, arm, &step)) {
-                continue;
-            }
-            match source.sample(cell, arm, step.block, step.warmup) {
-                Ok(observation) => {
-                    failure = results.add(prereg, cell, arm, &step, &observation, &mut measured.cells);
-                    measured.sets.extend(sets(prereg, cell, arm, &step, &observation));
-                }
-                Err(it) => failure = Some(it),
-            }
-            if failure.is_some() {
-                break;
-            }
-        }
+        let (measured, failure) = measure(prereg, cell, &step, done, source, &mut results);
         if !measured.sets.is_empty() {
             sink(index, measured).map_err(Stop::Sink)?;
         }
@@ -155,6 +144,64 @@ pub fn run<E>(
     Ok(())
 }
 
+/// Measures one step, slice by slice, and what it failed for, if it did.
+///
+/// A sample of which not every slice could be made is none.
+fn measure(
+    prereg: &Prereg,
+    cell: &Cell,
+    step: &Step,
+    done: &HashSet<Place>,
+    source: &mut dyn Source,
+    results: &mut Results,
+) -> (Measured, Option<Failure>) {
+    let mut measured = Measured { sets: Vec::new(), cells: Vec::new() };
+    let mut means: BTreeMap<usize, Mean> = BTreeMap::new();
+    for round in &step.rounds {
+        for &arm in round.iter().filter(|it| !done.contains(&place(prereg, cell, **it, step))) {
+            let failure = match source.sample(cell, arm, step.block, step.warmup) {
+                Ok(observation) => {
+                    let failure = results.add(prereg, cell, arm, step, &observation, &mut measured.cells);
+                    let mean = means.entry(arm).or_insert_with(|| Mean::new(prereg.metrics.len()));
+                    mean.add(&observation);
+                    if mean.slices == step.rounds.len() {
+                        measured.sets.extend(sets(prereg, cell, arm, step, mean));
+                    }
+                    failure
+                }
+                Err(it) => Some(it),
+            };
+            if failure.is_some() {
+                return (measured, failure);
+            }
+        }
+    }
+    let ended = if means.is_empty() { Ok(()) } else { source.end_block(cell) };
+    (measured, ended.err())
+}
+
+/// A sample as the mean of its slices.
+struct Mean {
+    sums: Vec<f64>,
+    slices: usize,
+    /// When the last one was complete.
+    at_ns: i64,
+}
+
+impl Mean {
+    fn new(metrics: usize) -> Self {
+        Self { sums: vec![0.0; metrics], slices: 0, at_ns: 0 }
+    }
+
+    fn add(&mut self, slice: &Observation) {
+        for (sum, value) in self.sums.iter_mut().zip(&slice.values) {
+            *sum += value;
+        }
+        self.slices += 1;
+        self.at_ns = slice.at_ns;
+    }
+}
+
 fn place(prereg: &Prereg, cell: &Cell, arm: usize, step: &Step) -> Place {
     (cell.to_string(), prereg.arms[arm].name.clone(), step.warmup, step.block)
 }
@@ -164,18 +211,18 @@ fn sets<'a>(
     cell: &Cell,
     arm: usize,
     step: &'a Step,
-    observation: &'a Observation,
+    sample: &'a Mean,
 ) -> impl Iterator<Item = SampleSet> + use<'a> {
     let cell = cell.to_string();
-    prereg.metrics.iter().zip(&observation.values).map(move |(metric, &value)| SampleSet {
+    prereg.metrics.iter().zip(&sample.sums).map(move |(metric, &sum)| SampleSet {
         metric: metric.name.clone(),
         cell: cell.clone(),
         arm: prereg.arms[arm].name.clone(),
         warmup: step.warmup,
         first_block: step.block,
         unit: metric.unit.name().to_owned(),
-        values: vec![value],
-        at_ns: vec![observation.at_ns],
+        values: vec![sum / sample.slices as f64],
+        at_ns: vec![sample.at_ns],
     })
 }
 

@@ -31,7 +31,8 @@ pub struct Workers<'a> {
     scratch: PathBuf,
     interrupt: &'a Interrupt,
     since: Instant,
-    alive: HashMap<(String, usize), Conversation>,
+    /// By cell and arm: which process of theirs it is, and the process.
+    alive: HashMap<(String, usize), (u32, Conversation)>,
 }
 
 impl<'a> Workers<'a> {
@@ -96,32 +97,53 @@ impl<'a> Workers<'a> {
     }
 }
 
+impl Workers<'_> {
+    /// Ends all processes of a cell.
+    fn finish(&mut self, cell: &Cell) -> Result<(), Failure> {
+        let cell_key = cell.to_string();
+        let mut leaving: Vec<_> = self.alive.extract_if(|(it, _), _| *it == cell_key).collect();
+        leaving.sort_by_key(|((_, arm), _)| *arm);
+        for (_, (_, worker)) in leaving {
+            worker.finish(self.interrupt)?;
+        }
+        Ok(())
+    }
+}
+
 impl Source for Workers<'_> {
     fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure> {
         let key = (cell.to_string(), arm);
+        let design = &self.prereg.design;
+        let process = design.process_of(block, warmup);
         let mut worker = match self.alive.remove(&key) {
-            Some(worker) => worker,
+            Some((it, worker)) if it == process => worker,
+            Some((_, over)) => {
+                over.finish(self.interrupt)?;
+                self.start(cell, arm)?
+            }
             None => self.start(cell, arm)?,
         };
         let (values, digest) = worker.sample(self.prereg, block, warmup, self.interrupt)?;
         let at_ns = i64::try_from(self.since.elapsed().as_nanos()).unwrap_or(i64::MAX);
         let effective = worker.effective.clone();
-        match self.prereg.design.process {
-            Process::PerArm => {
-                self.alive.insert(key, worker);
-            }
-            Process::PerBlock => worker.finish(self.interrupt)?,
+        if design.process == Process::PerBlock && design.slices == 1 {
+            // Before the next arm's begins, so that no two are there at once.
+            worker.finish(self.interrupt)?;
+        } else {
+            self.alive.insert(key, (process, worker));
         }
         Ok(Observation { values, digest, effective, at_ns })
     }
 
-    fn leave(&mut self, cell: &Cell) -> Result<(), Failure> {
-        let cell_key = cell.to_string();
-        let mut leaving: Vec<_> = self.alive.extract_if(|(it, _), _| *it == cell_key).collect();
-        leaving.sort_by_key(|((_, arm), _)| *arm);
-        for (_, worker) in leaving {
-            worker.finish(self.interrupt)?;
+    fn end_block(&mut self, cell: &Cell) -> Result<(), Failure> {
+        match self.prereg.design.process {
+            Process::PerArm => Ok(()),
+            Process::PerBlock => self.finish(cell),
         }
+    }
+
+    fn leave(&mut self, cell: &Cell) -> Result<(), Failure> {
+        self.finish(cell)?;
         let scratch = self.scratch.join(folder(cell));
         match std::fs::remove_dir_all(&scratch) {
             // A cell that a resumed run had complete has never been entered.

@@ -1,7 +1,7 @@
 //! The plan: which arm is measured when. Pure, and random access: a step depends on the registration, the
 //! seed and its index only, so an interrupted run goes on with the very same order.
 
-use crate::prereg::Prereg;
+use crate::prereg::{Design, Prereg};
 use crate::stats::rng::Rng;
 use crate::vocab::{Cell, Order};
 
@@ -10,9 +10,7 @@ use crate::vocab::{Cell, Order};
 pub struct Plan {
     cells: Vec<Cell>,
     arms: usize,
-    warmups: u32,
-    samples: u32,
-    order: Order,
+    design: Design,
     seed: u64,
 }
 
@@ -25,21 +23,21 @@ pub struct Step {
     pub warmup: bool,
     /// Number of the block; warm-ups and measured blocks are counted apart, each from 0.
     pub block: u32,
-    /// Indices of the arms, in the order in which they are measured.
-    pub arms: Vec<usize>,
+    /// For each slice of a sample, the indices of the arms in the order in which they are measured.
+    pub rounds: Vec<Vec<usize>>,
+}
+
+impl Step {
+    /// Indices of the arms, in the order in which the first slice of each is measured.
+    pub fn arms(&self) -> &[usize] {
+        self.rounds.first().map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Plan {
     /// The plan of a run of `prereg` with this `seed`.
     pub fn new(prereg: &Prereg, seed: u64) -> Self {
-        Self {
-            cells: prereg.cells(),
-            arms: prereg.arms.len(),
-            warmups: prereg.design.warmups,
-            samples: prereg.design.samples,
-            order: prereg.design.order,
-            seed,
-        }
+        Self { cells: prereg.cells(), arms: prereg.arms.len(), design: prereg.design.clone(), seed }
     }
 
     /// The cells, in the order in which they are measured.
@@ -57,17 +55,21 @@ impl Plan {
         self.len() == 0
     }
 
-    /// Samples of all arms, warm-ups included.
+    /// Samples of all arms, warm-ups included; a sample of several slices is one.
     pub fn total(&self) -> u64 {
         self.cells.len() as u64 * self.blocks_a_cell() as u64 * self.arms as u64
     }
 
     fn blocks_a_cell(&self) -> usize {
-        self.warmups as usize + self.samples as usize
+        self.blocks_a_process() * self.design.processes as usize
+    }
+
+    fn blocks_a_process(&self) -> usize {
+        self.design.warmups as usize + self.design.blocks_a_process() as usize
     }
 
     fn steps_a_cell(&self) -> usize {
-        match self.order {
+        match self.design.order {
             Order::RandomBlocks | Order::Abba => self.blocks_a_cell(),
             Order::Sequential => self.blocks_a_cell() * self.arms,
         }
@@ -81,20 +83,36 @@ impl Plan {
     /// The step with this `index`, which is less than [`Plan::len`].
     pub fn step(&self, index: usize) -> Step {
         let (cell, within) = (index / self.steps_a_cell(), index % self.steps_a_cell());
-        let (arms, position) = match self.order {
+        let sequential = self.design.order == Order::Sequential;
+        let position = if sequential { within % self.blocks_a_cell() } else { within };
+        let slices = self.design.slices as usize;
+        let all = || (0..self.arms).collect::<Vec<usize>>();
+        let rounds = match self.design.order {
             Order::RandomBlocks => {
-                let mut arms: Vec<usize> = (0..self.arms).collect();
-                Rng::stream(self.seed, index as u64).shuffle(&mut arms);
-                (arms, within)
+                let mut rng = Rng::stream(self.seed, index as u64);
+                let shuffled = || {
+                    let mut arms = all();
+                    rng.shuffle(&mut arms);
+                    arms
+                };
+                std::iter::repeat_with(shuffled).take(slices).collect()
             }
-            Order::Abba if within.is_multiple_of(2) => ((0..self.arms).collect(), within),
-            Order::Abba => ((0..self.arms).rev().collect(), within),
-            Order::Sequential => (vec![within / self.blocks_a_cell()], within % self.blocks_a_cell()),
+            // Rounds alternate, not blocks: with several slices, a block by itself is as balanced as two blocks are.
+            Order::Abba => (position * slices..(position + 1) * slices)
+                .map(|round| if round.is_multiple_of(2) { all() } else { all().into_iter().rev().collect() })
+                .collect(),
+            Order::Sequential => vec![vec![within / self.blocks_a_cell()]; slices],
         };
-        let warmups = self.warmups as usize;
-        let (warmup, block) = if position < warmups { (true, position) } else { (false, position - warmups) };
-        // Warm-ups and samples are both counted in u32.
-        Step { cell, warmup, block: block as u32, arms }
+        let warmups = self.design.warmups as usize;
+        let each = self.design.blocks_a_process() as usize;
+        let (process, place) = (position / self.blocks_a_process(), position % self.blocks_a_process());
+        let (warmup, block) = if place < warmups {
+            (true, process * warmups + place)
+        } else {
+            (false, process * each + place - warmups)
+        };
+        // Warm-ups and samples of all processes are both counted in u32.
+        Step { cell, warmup, block: block as u32, rounds }
     }
 }
 

@@ -1,15 +1,36 @@
 use super::*;
+use crate::vocab::{Clock, Process};
+use proptest::prelude::*;
 use std::collections::HashSet;
 
 fn plan(order: Order, cells: usize, arms: usize) -> Plan {
-    Plan { cells: vec![Cell::default(); cells], arms, warmups: 2, samples: 5, order, seed: 7 }
+    let design = Design {
+        warmups: 2,
+        samples: 5,
+        order,
+        process: Process::PerArm,
+        clock: Clock::Wall,
+        seed: 7,
+        slices: 1,
+        processes: 1,
+        looks: None,
+    };
+    Plan { cells: vec![Cell::default(); cells], arms, design, seed: 7 }
+}
+
+fn with(plan: Plan, edit: impl FnOnce(&mut Design)) -> Plan {
+    let mut plan = plan;
+    edit(&mut plan.design);
+    plan
 }
 
 /// Every (cell, arm, warm-up, block) that the plan measures.
 fn places(plan: &Plan) -> Vec<(usize, usize, bool, u32)> {
     (0..plan.len())
         .map(|index| plan.step(index))
-        .flat_map(|step| step.arms.into_iter().map(move |arm| (step.cell, arm, step.warmup, step.block)))
+        .flat_map(|step| {
+            step.arms().iter().map(|&arm| (step.cell, arm, step.warmup, step.block)).collect::<Vec<_>>()
+        })
         .collect()
 }
 
@@ -49,10 +70,10 @@ fn random_blocks_depend_on_the_seed_and_nothing_else() {
 
 #[test]
 fn random_blocks_put_each_arm_first_about_equally_often() {
-    let plan = Plan { samples: 3000, ..plan(Order::RandomBlocks, 1, 3) };
+    let plan = with(plan(Order::RandomBlocks, 1, 3), |it| it.samples = 3000);
     let mut first = [0u32; 3];
     for index in 0..plan.len() {
-        first[plan.step(index).arms[0]] += 1;
+        first[plan.step(index).arms()[0]] += 1;
     }
     // 1,000 expected with a standard deviation of 26.
     assert!(first.iter().all(|it| (870..1130).contains(it)), "{first:?}");
@@ -61,7 +82,69 @@ fn random_blocks_put_each_arm_first_about_equally_often() {
 #[test]
 fn abba_reverses_every_second_block() {
     let plan = plan(Order::Abba, 1, 3);
-    assert_eq!(plan.step(0).arms, [0, 1, 2]);
-    assert_eq!(plan.step(1).arms, [2, 1, 0]);
-    assert_eq!(plan.step(2).arms, [0, 1, 2]);
+    assert_eq!(plan.step(0).arms(), [0, 1, 2]);
+    assert_eq!(plan.step(1).arms(), [2, 1, 0]);
+    assert_eq!(plan.step(2).arms(), [0, 1, 2]);
+}
+
+#[test]
+fn every_process_has_its_own_warm_ups() {
+    let plan = with(plan(Order::RandomBlocks, 1, 2), |it| (it.samples, it.processes) = (6, 3));
+    let steps: Vec<_> = (0..plan.len()).map(|it| plan.step(it)).map(|it| (it.warmup, it.block)).collect();
+    let expected = [
+        [(true, 0), (true, 1), (false, 0), (false, 1)],
+        [(true, 2), (true, 3), (false, 2), (false, 3)],
+        [(true, 4), (true, 5), (false, 4), (false, 5)],
+    ];
+    assert_eq!(steps, expected.concat());
+    let of = |it: &(bool, u32)| plan.design.process_of(it.1, it.0);
+    assert_eq!(steps.iter().map(of).collect::<Vec<_>>(), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+}
+
+#[test]
+fn the_first_slices_stand_in_the_order_of_whole_samples() {
+    let whole = plan(Order::RandomBlocks, 2, 4);
+    let sliced = with(whole.clone(), |it| it.slices = 3);
+    for index in 0..whole.len() {
+        assert_eq!(whole.step(index).arms(), sliced.step(index).arms());
+    }
+}
+
+#[test]
+fn slices_of_an_arm_are_first_about_equally_often_within_a_block() {
+    let plan = with(plan(Order::RandomBlocks, 1, 2), |it| it.slices = 1000);
+    let first = plan.step(3).rounds.iter().filter(|it| it[0] == 0).count();
+    // 500 expected with a standard deviation of 16.
+    assert!((420..580).contains(&first), "{first}");
+}
+
+proptest! {
+    #[test]
+    fn every_design_measures_every_slice_of_every_sample_once(
+        order in proptest::sample::select(Order::ALL),
+        (cells, arms, warmups) in (1..3_usize, 1..5_usize, 0..4_u32),
+        (processes, each, slices) in (1..4_u32, 1..4_u32, 1..5_u32),
+        seed in any::<u64>(),
+    ) {
+        let mut plan = with(plan(order, cells, arms), |it| {
+            *it = Design { warmups, samples: processes * each, processes, slices, ..it.clone() };
+        });
+        plan.seed = seed;
+        let mut seen = HashSet::new();
+        for step in (0..plan.len()).map(|it| plan.step(it)) {
+            prop_assert_eq!(step.rounds.len(), slices as usize);
+            for (slice, round) in step.rounds.iter().enumerate() {
+                for &arm in round {
+                    prop_assert!(seen.insert((step.cell, arm, step.warmup, step.block, slice)));
+                }
+                if order != Order::Sequential {
+                    prop_assert_eq!(round.iter().collect::<HashSet<_>>().len(), arms);
+                }
+            }
+        }
+        prop_assert_eq!(seen.len() as u64, plan.total() * u64::from(slices));
+        let blocks = |warmup| seen.iter().filter(|it| it.2 == warmup).map(|it| it.3).max();
+        prop_assert_eq!(blocks(false), Some(processes * each - 1));
+        prop_assert_eq!(blocks(true), (processes * warmups).checked_sub(1));
+    }
 }

@@ -106,6 +106,9 @@ impl Prereg {
             ("clock", Node::text(it.clock.as_str())),
             ("seed", Node::Whole(it.seed)),
         ]);
+        let added = [("slices", it.slices), ("processes", it.processes)];
+        let given = added.into_iter().filter(|(_, count)| *count != 1);
+        keys.extend(named(given.map(|(name, count)| (name, Node::Int(count.into())))));
         keys.extend(named(it.looks.as_ref().map(|it| ("looks", looks(it)))));
         Node::Section(keys)
     }

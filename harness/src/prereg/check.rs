@@ -4,7 +4,7 @@ use super::parse::{ArmDraft, At, Names, ParamDraft};
 use super::problem::{Report, list};
 use super::table::Table;
 use super::{Arm, Design, Guard, Hypothesis, Launch, Rule, Stopping, Worker};
-use crate::vocab::{Order, Role, Scalar, Test};
+use crate::vocab::{Order, Process, Role, Scalar, Test};
 
 const MOST_CELLS: u128 = 10_000;
 const MOST_SAMPLES: u128 = 1_000_000_000;
@@ -141,7 +141,7 @@ pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>)
     let Some(design) = design else {
         return;
     };
-    let blocks = u128::from(design.samples) + u128::from(design.warmups);
+    let blocks = u128::from(design.samples) + u128::from(design.warmups) * u128::from(design.processes);
     let (arms, metrics) = (names.arms.map_or(1, <[_]>::len), names.metrics.map_or(1, <[_]>::len));
     let total = cells * blocks * arms as u128 * metrics as u128;
     if total > MOST_SAMPLES {
@@ -150,6 +150,43 @@ pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>)
              at most {MOST_SAMPLES} are allowed"
         );
         root.report.add(root.at_key("design"), message);
+    }
+}
+
+/// The parts of the design go together.
+pub(super) fn design(root: &Table<'_>, design: Option<&Design>) {
+    let Some(Design { samples, order, process, slices, processes, looks, .. }) = design else {
+        return;
+    };
+    let refuse = |key: &str, message: String, hint: String| {
+        root.report.help(root.at_within("design", key), message, Some(hint));
+    };
+    if *slices > 1 && *order == Order::Sequential {
+        let message = "`slices` with `order = \"sequential\"`: slices of the arms take turns within a block, and there \
+                       the arms never meet";
+        refuse("slices", message.to_owned(), "measure in blocks: `order = \"random-blocks\"`".to_owned());
+    }
+    if *processes < 2 {
+        return;
+    }
+    if !samples.is_multiple_of(*processes) {
+        let nearest = samples.next_multiple_of(*processes);
+        refuse(
+            "processes",
+            format!("{samples} samples cannot be divided evenly among {processes} processes"),
+            format!("a mean of each is one observation, so all have the same weight: `samples = {nearest}`"),
+        );
+    }
+    if *process == Process::PerBlock {
+        let message =
+            "`processes` with `process = \"per-block\"`: every block has a process of its own already"
+                .to_owned();
+        refuse("processes", message, "leave one of the two out".to_owned());
+    }
+    if looks.is_some() {
+        let message = "`processes` with [design.looks]: looks count blocks, and here the process is the unit"
+            .to_owned();
+        refuse("processes", message, "leave one of the two out".to_owned());
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) const STEPS: &[&str] = &["run", "block", "sample"];
 pub(super) const PROBE: &[&str] = &["bytes", "pattern", "pointer"];
 pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command"];
 pub(super) const LEVEL: &[&str] = &["params", "env"];
-pub(super) const DESIGN: &[&str] = &["warmups", "samples", "order", "process", "clock", "seed", "looks"];
+pub(super) const DESIGN: &[&str] =
+    &["warmups", "samples", "order", "process", "clock", "seed", "slices", "processes", "looks"];
 pub(super) const LOOKS: &[&str] = &["method", "at", "every", "spending"];
 pub(super) const METRIC: &[&str] = &["unit", "better", "probe", "nature"];
 pub(super) const HYPOTHESIS: &[&str] =

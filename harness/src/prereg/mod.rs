@@ -17,7 +17,7 @@
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
 //! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command` |
-//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1` |
+//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better`; of commands `probe` | `nature = "measured"` |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
@@ -79,6 +79,15 @@
 //! | `total` | the last combination against the baseline; short for these two arms | the baseline |
 //! | `additivity` | all on against what each alone adds up to | the *gain* that they add up to |
 //!
+//! # The unit of replication
+//!
+//! With `slices = 20` a sample is the mean of 20 answers of the worker, and the slices of the arms of a block take turns in
+//! random order, so that whatever happens on the host meets all arms alike; with `clock = "thread-cpu"` it hardly meets them.
+//!
+//! With `processes = 8` the blocks of a cell are divided among 8 processes of each arm, one after the other and each after its own
+//! warm-ups. What a process happens to be (where its memory lies) is then part of what varies: everything is decided by the means
+//! of the processes, n = 8.
+//!
 //! # Looks
 //!
 //! With `[design.looks]` a cell stops at the first of the registered looks at which all that is claimed of it is decided;
@@ -91,6 +100,7 @@
 mod canonical;
 mod check;
 mod commands;
+mod design;
 mod factors;
 pub(crate) mod grammar;
 mod keys;
@@ -102,6 +112,7 @@ pub(crate) mod table;
 pub(crate) mod word;
 
 pub use commands::{Commands, Output, Steps, WorkResult, fill_in};
+pub use design::{Design, Looks, Schedule, Stopping};
 pub use factors::{Effect, Factor, Factorial};
 pub(crate) use load::read_text;
 pub use load::{LONGEST_FILE, LoadError};
@@ -111,8 +122,7 @@ pub use problem::{Problem, Problems};
 
 use crate::probe::Probe;
 use crate::vocab::{
-    Agreement, Cell, Claim, Clock, Correction, Direction, Labels, LookMethod, Margin, Nature, Order, Process,
-    Role, Scalar, Spending, Test, Unit,
+    Agreement, Cell, Claim, Correction, Direction, Labels, Margin, Nature, Role, Scalar, Test, Unit,
 };
 use std::time::Duration;
 
@@ -206,77 +216,6 @@ pub struct Arm {
     pub env: Vec<(String, String)>,
     /// A worker, or a plain command, of its own in place of the experiment's.
     pub command: Option<Vec<String>>,
-}
-
-/// How an experiment is measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Design {
-    /// Blocks made and stored before the measured ones, never analysed.
-    pub warmups: u32,
-    /// Samples of each arm in each cell = number of blocks. At least 2.
-    pub samples: u32,
-    /// Order of the arms within a block.
-    pub order: Order,
-    /// How long a worker process lives.
-    pub process: Process,
-    /// By which clock workers time.
-    pub clock: Clock,
-    /// Of the order and of the workers' inputs.
-    pub seed: u64,
-    /// When it may stop early. `None`: never, n is fixed.
-    pub looks: Option<Looks>,
-}
-
-/// When a cell is looked at before its end, and what keeps the error rates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Looks {
-    /// After how many blocks.
-    pub schedule: Schedule,
-    /// By what it may stop.
-    pub stopping: Stopping,
-}
-
-/// After how many blocks a cell is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// After these, ascending; the last one is the number of samples.
-    At(Vec<u32>),
-    /// After every so many, and after the last one.
-    Every(u32),
-}
-
-/// What keeps the error rates over the looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopping {
-    /// Boundaries that spend alpha.
-    GroupSequential(Spending),
-    /// Evidence that may be looked at at any time.
-    SignEProcess,
-}
-
-impl Stopping {
-    /// Its word.
-    pub fn method(self) -> LookMethod {
-        match self {
-            Self::GroupSequential(_) => LookMethod::GroupSequential,
-            Self::SignEProcess => LookMethod::SignEProcess,
-        }
-    }
-}
-
-impl Design {
-    /// The numbers of blocks after which a cell may stop, ascending; the last one is [`Design::samples`], and the only one
-    /// without looks.
-    pub fn stops(&self) -> Vec<u32> {
-        match self.looks.as_ref().map(|it| &it.schedule) {
-            None => vec![self.samples],
-            Some(Schedule::At(blocks)) => blocks.clone(),
-            Some(Schedule::Every(every)) => {
-                let step = usize::try_from(*every).unwrap_or(usize::MAX).max(1);
-                (*every..self.samples).step_by(step).chain([self.samples]).collect()
-            }
-        }
-    }
 }
 
 /// Something measured: one number a sample.

@@ -9,7 +9,7 @@ use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::{Judged, label};
 use crate::prereg::{Commands, Hypothesis, Launch, Prereg, Stopping, WorkResult};
 use crate::store::Git;
-use crate::vocab::{Clock, Correction, Order, Process, RunState, Scalar, Test, Verdict};
+use crate::vocab::{Clock, Correction, Order, Process, Replicate, RunState, Scalar, Test, Verdict};
 use std::fmt::{self, Write};
 
 /// `baseline` is the experiment that it starts from, where the same ledger has it.
@@ -252,15 +252,26 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         Order::Sequential => "one arm after the other",
     };
     let is_plain = matches!(prereg.worker.launch, Launch::Plain(_));
-    let process = match design.process {
-        _ if is_plain => "a process for every sample",
-        Process::PerArm => "one worker process for each arm of a cell",
-        Process::PerBlock => "a fresh worker process for every sample",
+    let process = match (design.process, design.unit()) {
+        _ if is_plain => "a process for every sample".to_owned(),
+        (Process::PerArm, Replicate::Block) => "one worker process for each arm of a cell".to_owned(),
+        (Process::PerArm, Replicate::Process) => format!(
+            "{} worker processes for each arm of a cell, one after the other: the process is the unit of replication, all below \
+             is computed from the means of the {} samples of each",
+            design.processes,
+            design.blocks_a_process(),
+        ),
+        (Process::PerBlock, _) => "a fresh worker process for every sample".to_owned(),
     };
+    let of_each = if design.unit() == Replicate::Process { " of each process" } else { "" };
     let warmups = match design.warmups {
         0 => "without warm-ups".to_owned(),
-        1 => "after 1 warm-up".to_owned(),
-        n => format!("after {n} warm-ups"),
+        1 => format!("after 1 warm-up{of_each}"),
+        n => format!("after {n} warm-ups{of_each}"),
+    };
+    let slices = match design.slices {
+        1 => String::new(),
+        n => format!(", each the mean of {n} slices that take turns with those of the other arms"),
     };
     let clock = match design.clock {
         // Each metric has a probe.
@@ -279,7 +290,7 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
     });
     writeln!(
         page,
-        "{most}{} samples of each arm and cell, {warmups}; {order}; {process}{clock}; seed {}.{looks}{}\n",
+        "{most}{} samples of each arm and cell{slices}, {warmups}; {order}; {process}{clock}; seed {}.{looks}{}\n",
         design.samples,
         design.seed,
         rule(prereg),

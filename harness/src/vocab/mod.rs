@@ -209,8 +209,18 @@ word! {
     Process {
         /// One process for each arm of a cell, kept through all blocks.
         PerArm = "per-arm",
-        /// A fresh process for every sample.
+        /// A fresh process for every sample, which is one block of one arm.
         PerBlock = "per-block",
+    }
+}
+
+word! {
+    /// What an experiment replicates: the n of its rule counts these.
+    Replicate {
+        /// A block: every sample by itself.
+        Block = "block",
+        /// A process: the mean of its samples is one observation.
+        Process = "process",
     }
 }
 

@@ -15,6 +15,7 @@ mod properties;
 mod registered;
 mod robustness;
 mod stored;
+mod units;
 mod verdicts;
 
 use harness::analyse::{Analysis, analyse};

@@ -96,6 +96,8 @@ fn every_value_is_identity() {
         |it| it.design.process = harness::vocab::Process::PerBlock,
         |it| it.design.clock = harness::vocab::Clock::ThreadCpu,
         |it| it.design.seed += 1,
+        |it| it.design.slices += 1,
+        |it| it.design.processes += 1,
         |it| it.metrics[0].name.push('x'),
         |it| it.metrics[0].unit = harness::vocab::Unit::parse("s").unwrap(),
         |it| it.metrics[0].better = harness::vocab::Direction::Higher,

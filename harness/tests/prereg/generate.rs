@@ -85,15 +85,13 @@ fn metrics() -> impl Strategy<Value = Vec<Metric>> {
 
 fn design() -> impl Strategy<Value = Design> {
     let seed = 0..=u64::try_from(i64::MAX).unwrap();
-    (0_u32..50, 2_u32..1000, select(Order::ALL), select(Process::ALL), select(Clock::ALL), seed).prop_map(
-        |(warmups, samples, order, process, clock, seed)| Design {
-            warmups,
-            samples,
-            order,
-            process,
-            clock,
-            seed,
-            looks: None,
+    let counts = (0_u32..50, 2_u32..300, 1_u32..4, 1_u32..4);
+    (counts, select(Order::ALL), select(Process::ALL), select(Clock::ALL), seed).prop_map(
+        |((warmups, each, slices, processes), order, process, clock, seed)| {
+            let slices = if order == Order::Sequential { 1 } else { slices };
+            let processes = if process == Process::PerBlock { 1 } else { processes };
+            let samples = each * processes;
+            Design { warmups, samples, order, process, clock, seed, slices, processes, looks: None }
         },
     )
 }

@@ -114,7 +114,7 @@ impl Side {
 }
 
 fn stored(prereg: &Prereg, run: &RecordedRun) -> Vec<Series> {
-    let samples = Samples::of(&run.data);
+    let samples = Samples::of(&run.data).units(&prereg.design);
     let mut series = Vec::new();
     for metric in &prereg.metrics {
         let set = run.data.sets.iter().find(|it| it.metric == metric.name);

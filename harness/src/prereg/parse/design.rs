@@ -5,6 +5,8 @@ use crate::vocab::{Clock, Order, Process};
 
 pub(super) const MOST_SAMPLES: i64 = 100_000;
 const MOST_WARMUPS: i64 = 10_000;
+const MOST_SLICES: i64 = 10_000;
+const MOST_PROCESSES: i64 = 1_000;
 
 pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let table = root.section("design", keys::DESIGN)?;
@@ -15,6 +17,8 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let clock = table.or("clock", Clock::Wall, |it| it.word());
     // TOML and SQL both end at 63 bits.
     let seed = table.or("seed", 1, |it| it.whole(0..=i64::MAX));
+    let slices = table.or("slices", 1, |it| it.whole(1..=MOST_SLICES));
+    let processes = table.or("processes", 1, |it| it.whole(1..=MOST_PROCESSES));
     let looks = table.maybe("looks", |it| looks::read(&it, samples));
     Some(Design {
         warmups: u32::try_from(warmups?).ok()?,
@@ -23,6 +27,8 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
         process: process?,
         clock: clock?,
         seed: u64::try_from(seed?).ok()?,
+        slices: u32::try_from(slices?).ok()?,
+        processes: u32::try_from(processes?).ok()?,
         looks: looks?,
     })
 }
@@ -35,4 +41,47 @@ fn samples(item: &Item<'_>) -> Option<u32> {
         );
     }
     u32::try_from(item.whole(2..=MOST_SAMPLES)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prereg::parse;
+
+    const REST: &str = "[worker]\ncommand = [\"w\"]\nsystem = \"s\"\n[arms.a]\nrole = \"control\"\nparams.m = 1\n[arms.b]\n\
+                        role = \"treatment\"\nparams.m = 2\n[metrics.time]\nunit = \"ms\"\nbetter = \"lower\"\n\
+                        [[guards]]\nmetric = \"time\"\nmargin = 0.05\n";
+
+    fn read(design: &str) -> Result<crate::prereg::Prereg, String> {
+        let text = format!("id = \"x\"\ntitle = \"X\"\nledger = \"l\"\n{REST}[design]\n{design}\n");
+        parse(&text, "x.toml").map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn the_canonical_text_has_slices_and_processes_only_when_given() {
+        let plain = read("samples = 40").unwrap().canonical();
+        assert!(!plain.contains("slices") && !plain.contains("processes"), "{plain}");
+        assert_eq!(read("samples = 40\nslices = 1\nprocesses = 1").unwrap().canonical(), plain);
+        let given = read("samples = 40\nslices = 20\nprocesses = 8").unwrap();
+        let text = given.canonical();
+        assert!(text.contains("slices = 20\nprocesses = 8\n"), "{text}");
+        assert_eq!(crate::prereg::parse_canonical(&text).unwrap(), given);
+    }
+
+    #[test]
+    fn parts_that_do_not_go_together_are_refused() {
+        for (design, expected) in [
+            ("samples = 30\nprocesses = 8", "30 samples cannot be divided evenly among 8 processes"),
+            ("samples = 30\nprocesses = 8", "`samples = 32`"),
+            (
+                "samples = 32\nprocesses = 8\nprocess = \"per-block\"",
+                "every block has a process of its own already",
+            ),
+            ("samples = 32\nprocesses = 8\n[design.looks]\nat = [16, 32]", "looks count blocks"),
+            ("samples = 32\nslices = 4\norder = \"sequential\"", "there the arms never meet"),
+            ("samples = 32\nslices = 0", "`slices` in [design]"),
+        ] {
+            let problems = read(design).unwrap_err();
+            assert!(problems.contains(expected), "{design}\n{problems}");
+        }
+    }
 }

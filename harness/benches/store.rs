@@ -100,6 +100,7 @@ fn measure(store: &mut Store, registration: &Registration, sets: &[SampleSet]) -
         command: vec!["true".to_owned()],
         env: std::collections::BTreeMap::new(),
         binary: None,
+        build: None,
     });
     store.begin_run(&run, &arms).expect("a store");
     let ((), time) = timed(|| store.append_block(run.id, sets, &[]).expect("a store"));

@@ -54,6 +54,8 @@ fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measur
         args: args.iter().map(|it| (*it).to_owned()).collect(),
         shown: vec!["worker.sh".to_owned()],
         binary: None,
+        folder: None,
+        built: None,
     };
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
@@ -245,7 +247,14 @@ fn a_program_that_is_not_there_is_named() {
 fn an_interruption_ends_the_wait_at_once() {
     let mut prereg = prereg(Process::PerArm);
     prereg.worker.timeout = Duration::from_secs(60);
-    let program = Program { path: worker(), args: vec!["hang".into()], shown: Vec::new(), binary: None };
+    let program = Program {
+        path: worker(),
+        args: vec!["hang".into()],
+        shown: Vec::new(),
+        binary: None,
+        folder: None,
+        built: None,
+    };
     let scratch = tempfile::tempdir().unwrap();
     let interrupt = Interrupt::new().unwrap();
     let start = Instant::now();

@@ -69,6 +69,7 @@ pub(super) fn begin(
             command: program.shown.clone(),
             env: arm.env.iter().cloned().collect(),
             binary: program.binary,
+            build: program.built.as_ref().and_then(|it| serde_json::to_value(it).ok()),
         })
         .collect();
     let lock = RunLock::take(project, id)?;

@@ -136,7 +136,8 @@ impl From<LoadError> for Failure {
 
 impl From<LaunchError> for Failure {
     fn from(error: LaunchError) -> Self {
-        Self { hint: error.hint(), ..Self::chain(Exit::Failed, &error) }
+        let details = error.lines().iter().map(|it| format!("build: {it}")).collect();
+        Self { details, hint: error.hint(), ..Self::chain(Exit::Failed, &error) }
     }
 }
 

@@ -8,7 +8,7 @@ use super::session;
 use super::ui::Ui;
 use crate::host;
 use crate::measure::{self, Interrupt, Program};
-use crate::prereg::{Commands, Launch, Prereg};
+use crate::prereg::{Launch, Prereg};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -49,30 +49,26 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     Ok(exit)
 }
 
-/// The programs of all arms, built where they are packages.
+/// The programs of all arms, built where they are packages, revisions or have a build of their own.
 pub(super) fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>, Failure> {
-    let resolve = |launch: &Launch| {
-        if let Launch::Package(package) = launch {
-            ui.note(&format!("building worker {}", measure::described(package)));
-        }
-        measure::resolve(launch, &project.root)
-    };
-    let shared = match prereg.arms.iter().all(|it| it.command.is_some()) {
-        true => None,
-        false => Some(resolve(&prereg.worker.launch)?),
-    };
+    let mut shared: Option<Program> = None;
+    let mut programs = Vec::new();
     if let Launch::Plain(commands) = &prereg.worker.launch {
         measure::resolve_steps(commands, &project.root)?;
     }
-    let mut programs = Vec::new();
     for arm in &prereg.arms {
-        programs.push(match (&arm.command, &shared) {
-            (Some(command), _) => resolve(&own(&prereg.worker.launch, command))?,
-            (None, Some(shared)) => shared.clone(),
-            (None, None) => {
-                return Err(Failure::new(Exit::Failed, format!("arm `{}` has no worker", arm.name)));
-            }
-        });
+        let is_shared = arm.command.is_none() && arm.git.is_none() && arm.build.is_none();
+        if let (true, Some(program)) = (is_shared, &shared) {
+            programs.push(program.clone());
+            continue;
+        }
+        let mut note = |text: &str| ui.note(text);
+        let program = measure::resolve_arm(&prereg.worker.launch, arm, &project.root, &mut note)
+            .map_err(|it| Failure::from(it).context(&format!("arm `{}`", arm.name)))?;
+        if is_shared {
+            shared = Some(program.clone());
+        }
+        programs.push(program);
     }
     Ok(programs)
 }
@@ -90,16 +86,6 @@ fn warn_of_variables(prereg: &Prereg, ui: &Ui) {
                 with[0].name, first.name
             ));
         }
-    }
-}
-
-/// What an arm with a command of its own is launched with.
-fn own(shared: &Launch, command: &[String]) -> Launch {
-    match shared {
-        Launch::Plain(commands) => {
-            Launch::Plain(Box::new(Commands { command: command.to_vec(), ..(**commands).clone() }))
-        }
-        Launch::Package(_) | Launch::Command(_) => Launch::Command(command.to_vec()),
     }
 }
 

@@ -1,3 +1,4 @@
+use super::build::{self, Built};
 use crate::prereg::{Commands, Launch, Package};
 use crate::vocab::Digest;
 use rustix::fs::{Access, access};
@@ -5,7 +6,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// A worker's program, found and hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub struct Program {
     pub shown: Vec<String>,
     /// SHA-256 of the program.
     pub binary: Option<Digest>,
+    /// The folder that it works in; `None`: the project's root.
+    pub folder: Option<PathBuf>,
+    /// How it was made, if it was built for the arm.
+    pub built: Option<Built>,
 }
 
 /// Why a worker's program could not be had.
@@ -30,6 +35,45 @@ pub enum LaunchError {
     Build {
         /// The package.
         package: String,
+        /// The last lines of what cargo said, where it did not say it to the user.
+        lines: Vec<String>,
+    },
+    /// There is no such revision.
+    Revision {
+        /// As registered.
+        revision: String,
+        /// What git says.
+        lines: Vec<String>,
+    },
+    /// Git failed.
+    Git {
+        /// Its arguments.
+        args: Vec<String>,
+        /// What it says.
+        lines: Vec<String>,
+    },
+    /// A folder for builds cannot be used.
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The command of a build could not be started.
+    BuildStart {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// Why.
+        source: io::Error,
+    },
+    /// The command of a build failed.
+    BuildCommand {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// How it ended.
+        status: ExitStatus,
+        /// The last lines of its output.
+        lines: Vec<String>,
     },
     /// The package has no binary of its own name.
     NoBinary {
@@ -77,13 +121,33 @@ impl LaunchError {
             _ => None,
         }
     }
+
+    /// The last lines of what failed.
+    pub fn lines(&self) -> &[String] {
+        match self {
+            Self::Build { lines, .. }
+            | Self::Revision { lines, .. }
+            | Self::Git { lines, .. }
+            | Self::BuildCommand { lines, .. } => lines,
+            _ => &[],
+        }
+    }
 }
 
 impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cargo(_) => f.write_str("failed to run cargo"),
-            Self::Build { package } => write!(f, "cargo did not build worker package `{package}`"),
+            Self::Build { package, .. } => write!(f, "cargo did not build worker package `{package}`"),
+            Self::Revision { revision, .. } => {
+                write!(f, "no revision `{revision}` in the project's repository")
+            }
+            Self::Git { args, .. } => write!(f, "`git {}` failed", args.join(" ")),
+            Self::Folder { path, .. } => write!(f, "failed to build in `{}`", path.display()),
+            Self::BuildStart { command, .. } => write!(f, "failed to start build `{}`", command.join(" ")),
+            Self::BuildCommand { command, status, .. } => {
+                write!(f, "build `{}` ended with {status}", command.join(" "))
+            }
             Self::NoBinary { package } => write!(f, "package `{package}` has no binary of that name"),
             Self::NotFound { what, program, .. } => {
                 write!(f, "no {what} `{program}`, neither below the project's root nor on PATH")
@@ -99,7 +163,11 @@ impl std::error::Error for LaunchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Cargo(source) | Self::Read { source, .. } => Some(source),
+            Self::Folder { source, .. } | Self::BuildStart { source, .. } => Some(source),
             Self::Build { .. }
+            | Self::Revision { .. }
+            | Self::Git { .. }
+            | Self::BuildCommand { .. }
             | Self::NoBinary { .. }
             | Self::NotFound { .. }
             | Self::Unsupported { .. }
@@ -112,10 +180,15 @@ impl std::error::Error for LaunchError {
 ///
 /// Cargo's own messages go to standard error as they come.
 pub fn resolve(launch: &Launch, root: &Path) -> Result<Program, LaunchError> {
+    resolve_in(launch, root, root)
+}
+
+/// The same with what lies in `folder`, another work tree of the project.
+pub(super) fn resolve_in(launch: &Launch, folder: &Path, root: &Path) -> Result<Program, LaunchError> {
     match launch {
-        Launch::Package(package) => program(build(package, root)?, Vec::new(), root),
-        Launch::Command(command) => line(command, false, root, "worker"),
-        Launch::Plain(commands) => line(&commands.command, commands.shell, root, "command"),
+        Launch::Package(package) => program(build(package, folder, None)?, Vec::new(), root),
+        Launch::Command(command) => of_line(command, false, folder, root, "worker"),
+        Launch::Plain(commands) => of_line(&commands.command, commands.shell, folder, root, "command"),
     }
 }
 
@@ -134,18 +207,29 @@ pub(super) fn line(
     root: &Path,
     what: &'static str,
 ) -> Result<Program, LaunchError> {
+    of_line(command, shell, root, root, what)
+}
+
+fn of_line(
+    command: &[String],
+    shell: bool,
+    folder: &Path,
+    root: &Path,
+    what: &'static str,
+) -> Result<Program, LaunchError> {
     let (first, args) = command.split_first().map_or(("", &[][..]), |(it, args)| (it.as_str(), args));
     match shell {
-        true => program(find("sh", root, what)?, vec!["-c".to_owned(), first.to_owned()], root),
-        false => program(find(first, root, what)?, args.to_vec(), root),
+        true => program(find("sh", folder, what)?, vec!["-c".to_owned(), first.to_owned()], root),
+        false => program(find(first, folder, what)?, args.to_vec(), root),
     }
 }
 
-fn program(path: PathBuf, args: Vec<String>, root: &Path) -> Result<Program, LaunchError> {
+/// The program at `path` with its digest.
+pub(super) fn program(path: PathBuf, args: Vec<String>, root: &Path) -> Result<Program, LaunchError> {
     let binary = digest(&path)?;
     let shown = path.strip_prefix(root).map_or_else(|_| name(&path), |it| it.display().to_string());
     let shown = std::iter::once(shown).chain(args.iter().cloned()).collect();
-    Ok(Program { path, args, shown, binary: Some(binary) })
+    Ok(Program { path, args, shown, binary: Some(binary), folder: None, built: None })
 }
 
 /// A program outside the project is shown by its name only: its folder is the host's own affair.
@@ -153,10 +237,16 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn build(package: &Package, root: &Path) -> Result<PathBuf, LaunchError> {
+/// Builds a package in `root`, into a target folder of its own if there is one; then its messages are kept for the case that
+/// it fails.
+pub(super) fn build(package: &Package, root: &Path, target: Option<&Path>) -> Result<PathBuf, LaunchError> {
     let name = &package.name;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let output = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    if let Some(target) = target {
+        command.env("CARGO_TARGET_DIR", target).stderr(Stdio::piped());
+    }
+    let output = command
         .args(arguments(package))
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(root)
@@ -166,7 +256,8 @@ fn build(package: &Package, root: &Path) -> Result<PathBuf, LaunchError> {
         .and_then(std::process::Child::wait_with_output)
         .map_err(LaunchError::Cargo)?;
     if !output.status.success() {
-        return Err(LaunchError::Build { package: described(package) });
+        let lines = build::last_lines(&output.stderr);
+        return Err(LaunchError::Build { package: described(package), lines });
     }
     let mut executables = output.stdout.split(|it| *it == b'\n').filter_map(|line| {
         let message: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -177,7 +268,7 @@ fn build(package: &Package, root: &Path) -> Result<PathBuf, LaunchError> {
     executables.next().ok_or_else(|| LaunchError::NoBinary { package: name.clone() })
 }
 
-fn arguments(package: &Package) -> Vec<String> {
+pub(super) fn arguments(package: &Package) -> Vec<String> {
     let profile = package.profile.as_deref().unwrap_or("release");
     let mut arguments = ["build", "--profile", profile, "--package", &package.name, "--bin", &package.name]
         .map(str::to_owned)
@@ -198,7 +289,8 @@ pub fn described(package: &Package) -> String {
     text
 }
 
-fn find(program: &str, root: &Path, what: &'static str) -> Result<PathBuf, LaunchError> {
+/// A program below `root`, or on PATH.
+pub(super) fn find(program: &str, root: &Path, what: &'static str) -> Result<PathBuf, LaunchError> {
     let below = root.join(program);
     if below.is_file() {
         return match access(&below, Access::EXEC_OK) {

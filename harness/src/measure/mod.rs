@@ -3,13 +3,16 @@
 //! `measure` knows no store: it hands each finished step to a closure before it begins the next, so that
 //! what was measured is safe whatever happens later.
 
+mod build;
 mod command;
 mod failure;
 mod interrupt;
 mod launch;
 mod pipe;
+mod revision;
 mod worker;
 
+pub use build::{Built, resolve_arm};
 pub use command::Commands;
 pub use failure::{At, Failure, Who};
 pub use interrupt::Interrupt;

@@ -69,7 +69,7 @@ impl<'a> Workers<'a> {
         let start = |source| Failure::Start { command: program.shown.clone(), source };
         let mut child = Command::new(&program.path)
             .args(&program.args)
-            .current_dir(&self.root)
+            .current_dir(program.folder.as_ref().unwrap_or(&self.root))
             .env_clear()
             .envs(self.environments[arm].iter().map(|(key, value)| (key, value)))
             .stdin(Stdio::piped())
@@ -91,8 +91,15 @@ impl<'a> Workers<'a> {
             effective: BTreeMap::new(),
         };
         conversation.greet(&self.prereg.worker.system, self.interrupt)?;
-        let shown = shown(&scratch, &self.root);
-        conversation.prepare(self.prereg, registered, cell, shown, self.interrupt)?;
+        let scratch = match &program.folder {
+            // As many steps up as the folder lies below the root.
+            Some(folder) => {
+                let up = shown(folder, &self.root).components().map(|_| "..").collect::<PathBuf>();
+                up.join(shown(&scratch, &self.root))
+            }
+            None => shown(&scratch, &self.root).to_owned(),
+        };
+        conversation.prepare(self.prereg, registered, cell, &scratch, self.interrupt)?;
         Ok(conversation)
     }
 }
@@ -404,6 +411,8 @@ mod tests {
             params: Vec::new(),
             env: env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             command: None,
+            git: None,
+            build: None,
         };
         let arms = [
             arm("a", &[]),

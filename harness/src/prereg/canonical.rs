@@ -230,6 +230,8 @@ fn arm(arm: &Arm, levels: Option<(&'static str, Node)>) -> Node {
     keys.extend(named(levels));
     keys.extend(named([("params", Node::Inline(params.collect())), ("env", Node::Inline(env.collect()))]));
     keys.extend(named(arm.command.as_ref().map(|it| ("command", Node::texts(it)))));
+    keys.extend(named(arm.git.as_ref().map(|it| ("git", Node::text(it)))));
+    keys.extend(named(arm.build.as_ref().map(|it| ("build", Node::texts(it)))));
     Node::Section(keys)
 }
 

@@ -62,6 +62,8 @@ struct Setup<'a> {
     params: Vec<(&'a str, &'a Scalar)>,
     env: &'a [(String, String)],
     command: Option<&'a [String]>,
+    git: Option<&'a str>,
+    build: Option<&'a [String]>,
 }
 
 impl<'a> Setup<'a> {
@@ -81,7 +83,13 @@ impl<'a> Setup<'a> {
             Launch::Plain(commands) if !commands.command.is_empty() => Some(commands.command.as_slice()),
             Launch::Package(_) | Launch::Plain(_) => None,
         });
-        Self { params: all, env: &arm.env, command: arm.command.as_deref().or(shared) }
+        Self {
+            params: all,
+            env: &arm.env,
+            command: arm.command.as_deref().or(shared),
+            git: arm.git.as_deref(),
+            build: arm.build.as_deref(),
+        }
     }
 }
 
@@ -97,7 +105,7 @@ pub(super) fn twins(report: &Report<'_>, names: &Names<'_>, worker: Option<&Work
                 later.at,
                 format!("arms `{}` and `{}` are the same", earlier.name, later.name),
                 Some(
-                    "arms differ in params, env or command; a copy of the control is `role = \"sham\"`"
+                    "arms differ in params, env, command, git or build; a copy of the control is `role = \"sham\"`"
                         .into(),
                 ),
             );
@@ -112,6 +120,8 @@ pub(super) fn twins(report: &Report<'_>, names: &Names<'_>, worker: Option<&Work
             ("params", copy.params != original.params),
             ("env", copy.env != original.env),
             ("command", copy.command != original.command),
+            ("git", copy.git != original.git),
+            ("build", copy.build != original.build),
         ];
         let differ: Vec<_> = differ.iter().filter(|(_, it)| *it).map(|(name, _)| *name).collect();
         if !differ.is_empty() {

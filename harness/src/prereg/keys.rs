@@ -40,7 +40,7 @@ pub(super) const OUTPUT: &[&str] = &["file"];
 pub(super) const RESULT: &[&str] = &["files"];
 pub(super) const STEPS: &[&str] = &["run", "block", "sample"];
 pub(super) const PROBE: &[&str] = &["bytes", "pattern", "pointer"];
-pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command"];
+pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command", "git", "build"];
 pub(super) const LEVEL: &[&str] = &["params", "env"];
 pub(super) const DESIGN: &[&str] =
     &["warmups", "samples", "order", "process", "clock", "seed", "slices", "processes", "looks"];

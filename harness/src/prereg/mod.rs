@@ -16,7 +16,7 @@
 //! | `[commands]` | in place of `[worker]`; may be left out when every arm has a `command` | see below |
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
-//! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command` |
+//! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command`; no `git`, no `build` |
 //! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better`; of commands `probe` | `nature = "measured"` |
@@ -78,6 +78,20 @@
 //! | `interaction:c5,c6` | both on against what each alone adds up to, averaged over the other factors | that sum |
 //! | `total` | the last combination against the baseline; short for these two arms | the baseline |
 //! | `additivity` | all on against what each alone adds up to | the *gain* that they add up to |
+//!
+//! # Revisions
+//!
+//! `git = "v1.2"` in an arm builds that revision in a work tree of its own: the worker's package by cargo, or, with a command,
+//! what `build = ["make"]` makes there. The command is then the revision's own, and works in its work tree. `build` without
+//! `git` builds the work tree as it is. "My branch against main" is:
+//!
+//! ```toml
+//! [arms.main]
+//! role = "control"
+//! git = "main"
+//! [arms.branch]
+//! role = "treatment"
+//! ```
 //!
 //! # The unit of replication
 //!
@@ -216,6 +230,10 @@ pub struct Arm {
     pub env: Vec<(String, String)>,
     /// A worker, or a plain command, of its own in place of the experiment's.
     pub command: Option<Vec<String>>,
+    /// A revision of the project's repository to build the program from; `None`: the work tree as it is.
+    pub git: Option<String>,
+    /// What builds the program: program and arguments, no shell. A package is built by cargo.
+    pub build: Option<Vec<String>>,
 }
 
 /// Something measured: one number a sample.

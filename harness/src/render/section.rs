@@ -301,6 +301,8 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
             arm.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         parts.extend(arm.env.iter().map(|(name, value)| format!("${name} = {value}")));
         parts.extend(arm.command.iter().map(|it| it.join(" ")));
+        parts.extend(arm.git.iter().map(|it| format!("git {it}")));
+        parts.extend(arm.build.iter().map(|it| format!("built by {}", it.join(" "))));
         table.row([arm.name.as_str().into(), arm.role.as_str().into(), parts.join(", ").into()]);
     }
     writeln!(page, "{table}")?;

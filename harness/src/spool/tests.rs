@@ -42,6 +42,7 @@ fn arms() -> Vec<RunArm> {
         command: vec!["worker".to_owned()],
         env: BTreeMap::new(),
         binary: None,
+        build: None,
     };
     vec![arm("b"), arm("a")]
 }

@@ -82,6 +82,7 @@ pub(crate) fn run(it: &Run, arms: &[RunArm]) -> Result<(), StoreError> {
     json("environment", &it.environment)?;
     for arm in arms {
         name("arm", &arm.arm)?;
+        arm.build.as_ref().map_or(Ok(()), |it| json("build", it))?;
         arm.command.iter().try_for_each(|part| text("command", part))?;
         for (key, value) in &arm.env {
             text("env", key)?;

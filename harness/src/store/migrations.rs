@@ -15,6 +15,7 @@ const ALL: &[Migration] = &[
     Migration { version: 1, name: "init", sql: include_str!("../../../schemas/0001_init.sql") },
     Migration { version: 2, name: "append_only", sql: include_str!("../../../schemas/0002_append_only.sql") },
     Migration { version: 3, name: "chain", sql: include_str!("../../../schemas/0003_chain.sql") },
+    Migration { version: 4, name: "builds", sql: include_str!("../../../schemas/0004_builds.sql") },
 ];
 
 /// Any number that nobody else uses: the lock under which migrations run.

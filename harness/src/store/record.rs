@@ -75,6 +75,9 @@ pub struct RunArm {
     pub env: BTreeMap<String, String>,
     /// SHA-256 of the program.
     pub binary: Option<Digest>,
+    /// How it was built, if it was built for the arm: commit, command, compiler, flags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<Value>,
 }
 
 /// What an arm said of itself in a cell.

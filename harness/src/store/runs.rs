@@ -86,7 +86,7 @@ pub(super) fn insert(
         let env =
             Value::Object(arm.env.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect());
         let inserted = transaction.execute(
-            "insert into harness.run_arms (run_id, arm, command, env, binary_sha256) values ($1, $2, $3, $4, $5) \
+            "insert into harness.run_arms (run_id, arm, command, env, binary_sha256, build) values ($1, $2, $3, $4, $5, $6) \
              on conflict do nothing",
             &[
                 &run.id,
@@ -94,6 +94,7 @@ pub(super) fn insert(
                 &Value::from(arm.command.clone()),
                 &env,
                 &arm.binary.map(|it| it.0.to_vec()),
+                &arm.build,
             ],
         )?;
         if inserted == 0 {
@@ -150,7 +151,8 @@ pub(super) fn environment_holds(transaction: &mut Transaction<'_>, run: &Run) ->
 
 pub(super) fn arms_of(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Vec<RunArm>, Failure> {
     let rows = transaction.query(
-        "select arm, command, env, binary_sha256 from harness.run_arms where run_id = $1 order by arm collate \"C\"",
+        "select arm, command, env, binary_sha256, build from harness.run_arms where run_id = $1 \
+         order by arm collate \"C\"",
         &[&id],
     )?;
     rows.iter()
@@ -163,6 +165,7 @@ pub(super) fn arms_of(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Vec
                 command: texts(&command),
                 env: pairs(&env),
                 binary: binary.map(|it| stored_digest(it, "a program")).transpose()?,
+                build: row.try_get(4)?,
             })
         })
         .collect()

@@ -10,6 +10,7 @@ mod commands;
 mod compare;
 mod credentials;
 mod databases;
+mod designs;
 mod factorial;
 mod inputs;
 mod installs;

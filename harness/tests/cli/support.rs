@@ -104,11 +104,17 @@ impl Project {
         self.write(&format!("experiments/{}.toml", experiment.id), &experiment.toml());
     }
 
-    fn git(&self, args: &[&str]) {
+    pub(crate) fn git(&self, args: &[&str]) {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]).args(args);
         let status = git.env("HOME", self.home()).current_dir(&self.root).status().unwrap();
         assert!(status.success());
+    }
+
+    /// What git answers, without white space around it.
+    pub(crate) fn git_says(&self, args: &[&str]) -> String {
+        let output = Command::new("git").args(args).current_dir(&self.root).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Commits everything but what the project ignores.

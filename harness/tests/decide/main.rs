@@ -110,6 +110,7 @@ fn run(prereg: &Prereg, sets: &[Set]) -> RunData {
                 command: vec!["worker".into()],
                 env: std::collections::BTreeMap::new(),
                 binary: None,
+                build: None,
             })
             .collect(),
         cells: Vec::new(),

@@ -115,6 +115,7 @@ fn evidence() -> Evidence {
                 command: vec!["worker".into(), "ü | \"x\"\n".into()],
                 env: BTreeMap::from([("NAME".into(), "1".into())]),
                 binary: Some(Digest::of("program")),
+                build: None,
             }],
             cells: vec![CellArm {
                 cell: "terms=1".into(),

@@ -90,6 +90,8 @@ fn every_value_is_identity() {
         |it| it.arms[1].env[0].1.push('x'),
         |it| it.arms[1].env[0].0.push('x'),
         |it| it.arms[1].command = Some(vec!["x".to_owned()]),
+        |it| it.arms[1].git = Some("v1.2".to_owned()),
+        |it| it.arms[1].build = Some(vec!["make".to_owned()]),
         |it| it.design.warmups += 1,
         |it| it.design.samples += 1,
         |it| it.design.order = harness::vocab::Order::Abba,

@@ -56,7 +56,10 @@ fn arms() -> impl Strategy<Value = Vec<Arm>> {
                 // No two arms are the same; the name is not one that is swept.
                 let own: BTreeMap<_, _> =
                     own.into_iter().chain([("N".to_owned(), Scalar::Int(i as i64))]).collect();
-                Arm { name, role, params: own.into_iter().collect(), env: env.into_iter().collect(), command }
+                let git = (i == 1).then(|| "v1.2".to_owned());
+                let build = command.is_some().then(|| vec!["make".to_owned(), "-j2".to_owned()]);
+                let (params, env) = (own.into_iter().collect(), env.into_iter().collect());
+                Arm { name, role, params, env, command, git, build }
             })
             .collect();
         if sham {

@@ -94,6 +94,7 @@ fn run(prereg: &Prereg, version: u32, n: u8, host: &str, mean: Mean) -> RunData 
         command: vec!["target/release/experiments".into()],
         env: BTreeMap::new(),
         binary: Some(Digest::of("program")),
+        build: None,
     });
     let event = |seq, state| Event { seq, at: at(10 + i64::from(n)), state, detail: None };
     RunData {

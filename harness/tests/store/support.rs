@@ -241,6 +241,7 @@ pub(crate) fn arms() -> Vec<RunArm> {
             command: vec!["target/release/experiments".to_owned(), arm.to_owned()],
             env: [("STRATEGY".to_owned(), arm.to_owned())].into(),
             binary: Some(Digest::of(arm)),
+            build: None,
         })
         .to_vec()
 }

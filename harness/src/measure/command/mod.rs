@@ -109,8 +109,11 @@ impl<'a> Commands<'a> {
         }))
     }
 
-    fn folder(&self) -> PathBuf {
-        self.registered.dir.as_ref().map_or_else(|| self.root.clone(), |it| self.root.join(it))
+    /// Where an arm works: in the project, or in the work tree that it was built in.
+    fn folder(&self, arm: Option<usize>) -> PathBuf {
+        let own = arm.and_then(|it| self.programs[it].folder.as_ref());
+        let root = own.unwrap_or(&self.root);
+        self.registered.dir.as_ref().map_or_else(|| root.clone(), |it| root.join(it))
     }
 
     fn command(&self, program: &Program, params: &[(String, Scalar)], arm: Option<usize>) -> Command {
@@ -126,7 +129,7 @@ impl<'a> Commands<'a> {
         let environment = self.environments.get(arm.unwrap_or(0)).map_or(&[][..], Vec::as_slice);
         let own = |name: &str| arm.is_none() && self.prereg.arms[0].env.iter().any(|(it, _)| it == name);
         command
-            .current_dir(self.folder())
+            .current_dir(self.folder(arm))
             .env_clear()
             .envs(environment.iter().filter(|(name, _)| !own(name)).map(|(key, value)| (key, value)))
             .stdin(Stdio::null())

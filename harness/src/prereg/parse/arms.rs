@@ -2,7 +2,7 @@ use super::factors::{self, FactorDraft};
 use super::{ArmDraft, ParamDraft, params};
 use crate::prereg::grammar::Grammar;
 use crate::prereg::problem::quote;
-use crate::prereg::table::{Entry, Table};
+use crate::prereg::table::{Entry, Item, Table};
 use crate::prereg::{Arm, keys};
 use crate::vocab::{Role, Scalar};
 
@@ -58,13 +58,27 @@ fn arm(entry: &Entry<'_>, params: &[ParamDraft], factors: Option<&[FactorDraft]>
     let env = table
         .or("env", Vec::new(), |it| env(&it.table(format!("in the env of arm {}", quote(&name)), None)?));
     let command = table.maybe("command", |it| it.command());
+    let git = table.maybe("git", |it| revision(&it));
+    let build = table.maybe("build", |it| it.command());
     let role = draft.role;
     let complete = || {
         let _: Option<usize> = levels?;
-        Some(Arm { name, role: role?, params: own?, env: env?, command: command? })
+        Some(Arm { name, role: role?, params: own?, env: env?, command: command?, git: git?, build: build? })
     };
     draft.arm = complete().filter(|_| sound);
     draft
+}
+
+/// A name of a commit that git cannot take for anything else.
+fn revision(item: &Item<'_>) -> Option<String> {
+    let text = item.filled(200)?;
+    if text.starts_with('-') || text.contains(|it: char| it.is_whitespace() || it.is_control()) {
+        return item.problem(
+            format!("{} is {}, which is no revision", item.what, quote(&text)),
+            Some("name a branch, a tag or a commit: `git = \"main\"`".to_owned()),
+        );
+    }
+    Some(text)
 }
 
 /// Whether a key is a well-spelled name; reported if not.

@@ -169,8 +169,15 @@ pub(super) fn arms(root: &Table<'_>, factors: &[FactorDraft], arms: &mut Vec<Arm
                 }
                 names.push(name.clone());
                 let role = role(cell);
-                let arm =
-                    Arm { name: name.clone(), role, params: Vec::new(), env: Vec::new(), command: None };
+                let arm = Arm {
+                    name: name.clone(),
+                    role,
+                    params: Vec::new(),
+                    env: Vec::new(),
+                    command: None,
+                    git: None,
+                    build: None,
+                };
                 let at = factors.first().map_or(at, |it| it.at);
                 let mut draft = ArmDraft { name, at, role: Some(role), cell: Some(cell), arm: Some(arm) };
                 merge(root, &mut draft, chosen(cell));

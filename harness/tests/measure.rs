@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use harness::measure::{
-    Failure, Interrupt, Measured, Observation, Place, Program, Source, Stop, Workers, run,
+    Failure, Interrupt, Measured, Observation, Place, Program, Source, Stop, Workers, run, two_cores,
 };
 use harness::plan::Plan;
 use harness::prereg::{Launch, Prereg, parse};
-use harness::vocab::{Cell, Process, Scalar};
+use harness::vocab::{Cell, Mode, Process, Scalar};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -331,6 +331,32 @@ fn a_sample_is_the_mean_of_its_slices() {
             assert_eq!(sets.map(|it| it.values[0]).collect::<Vec<_>>(), expected, "{process}");
         }
     }
+}
+
+/// Both arms are asked before either answers, each on a processor of its own, and they change places from block to block.
+#[test]
+fn a_duet_is_measured_at_once_on_two_processors() {
+    let Some(cores) = two_cores() else { return };
+    let mut prereg = prereg(Process::PerArm);
+    (prereg.design.samples, prereg.design.mode) = (6, Mode::Duet);
+    let (measured, result) = measure(&prereg, &["processor"], &HashSet::new());
+    result.unwrap();
+    let plan = Plan::new(&prereg, 1);
+    let blocks: Vec<_> = (0..plan.len()).map(|it| plan.step(it)).filter(|it| !it.warmup).collect();
+    let seats: Vec<f64> = measured
+        .iter()
+        .flat_map(|it| &it.sets)
+        .filter(|it| it.arm == "b" && !it.warmup)
+        .map(|it| it.values[0])
+        .collect();
+    let planned: Vec<f64> = blocks.iter().map(|it| cores[usize::from(it.arms()[1] == 1)] as f64).collect();
+    assert_eq!(seats, planned);
+    assert!(seats.chunks(2).all(|it| it[0] != it[1]), "{seats:?}");
+    // What is missing of a block is measured as a duet again, and only that is kept.
+    let done = HashSet::from([(String::new(), "a".to_owned(), false, 2)]);
+    let (measured, result) = measure(&prereg, &["processor"], &done);
+    result.unwrap();
+    assert_eq!(measured.iter().map(|it| it.sets.len()).sum::<usize>(), 2 * 7 - 1);
 }
 
 /// A slice whose work has another result spoils the sample: nothing of it is kept.

@@ -9,6 +9,7 @@ use super::ui::Ui;
 use crate::host;
 use crate::measure::{self, Interrupt, Program};
 use crate::prereg::{Launch, Prereg};
+use crate::vocab::Mode;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -19,6 +20,12 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     let prereg = project.load(&args.experiment)?;
     let interrupt = Interrupt::on_signals()
         .map_err(|it| Failure::chain(Exit::Failed, &it).context("failed to listen for signals"))?;
+    if prereg.design.mode == Mode::Duet && measure::two_cores().is_none() {
+        let message = "a duet takes two processors, and there are not two that this process may use";
+        return Err(Failure::new(Exit::Host, message).hint(
+            "measure on another host, give the process more processors, or register `mode = \"turns\"`",
+        ));
+    }
     let programs = programs(&prereg, project, ui)?;
     warn_of_variables(&prereg, ui);
     if args.quick {

@@ -112,6 +112,11 @@ pub enum Failure {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// Two arms cannot be measured at once.
+    Duet {
+        /// Why.
+        why: String,
+    },
     /// The user ended the run.
     Interrupted,
 }
@@ -187,6 +192,7 @@ impl Failure {
             | Self::Echo { .. }
             | Self::Digest { .. }
             | Self::Scratch { .. }
+            | Self::Duet { .. }
             | Self::Interrupted => &[],
         }
     }
@@ -202,7 +208,11 @@ impl Failure {
             | Self::Unread { at, .. }
             | Self::Echo { at, .. }
             | Self::Digest { at, .. } => at.who == Who::Worker,
-            Self::Start { .. } | Self::Step { .. } | Self::Scratch { .. } | Self::Interrupted => false,
+            Self::Start { .. }
+            | Self::Step { .. }
+            | Self::Scratch { .. }
+            | Self::Duet { .. }
+            | Self::Interrupted => false,
         }
     }
 
@@ -268,6 +278,7 @@ impl fmt::Display for Failure {
                 write!(f, "{at}, answers `{found}`, arm `{first_arm}` answered `{expected}`")
             }
             Self::Scratch { attempt, .. } => write!(f, "failed to {attempt}"),
+            Self::Duet { why } => write!(f, "no duet: {why}"),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }

@@ -5,6 +5,8 @@
 
 mod build;
 mod command;
+mod conversation;
+mod cores;
 mod failure;
 mod interrupt;
 mod launch;
@@ -14,6 +16,7 @@ mod worker;
 
 pub use build::{Built, resolve_arm};
 pub use command::Commands;
+pub use cores::two_cores;
 pub use failure::{At, Failure, Who};
 pub use interrupt::Interrupt;
 pub use launch::{LaunchError, Program, described, resolve, resolve_steps};
@@ -22,7 +25,7 @@ pub use worker::Workers;
 use crate::plan::{Plan, Step};
 use crate::prereg::Prereg;
 use crate::store::{CellArm, SampleSet};
-use crate::vocab::{Cell, Role};
+use crate::vocab::{Cell, Mode, Role};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -44,6 +47,17 @@ pub struct Observation {
 pub trait Source {
     /// Makes one sample, or one slice of a sample, of the arm with index `arm` in `cell`.
     fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure>;
+
+    /// Makes one sample, or one slice, of two arms at once, the first on the one processor and the second on the other.
+    fn pair(
+        &mut self,
+        _cell: &Cell,
+        _arms: [usize; 2],
+        _block: u32,
+        _warmup: bool,
+    ) -> Result<[Observation; 2], Failure> {
+        Err(Failure::Duet { why: "these arms cannot be measured two at once".to_owned() })
+    }
 
     /// Called when every slice of a block of `cell` was made.
     fn end_block(&mut self, _cell: &Cell) -> Result<(), Failure> {
@@ -161,8 +175,20 @@ fn measure(
     let mut measured = Measured { sets: Vec::new(), cells: Vec::new() };
     let mut means: BTreeMap<usize, Mean> = BTreeMap::new();
     for round in &step.rounds {
-        for &arm in round.iter().filter(|it| !done.contains(&place(prereg, cell, **it, step))) {
-            let failure = match source.sample(cell, arm, step.block, step.warmup) {
+        let wanted = |it: &usize| !done.contains(&place(prereg, cell, *it, step));
+        let mut both = match (prereg.design.mode, round.as_slice()) {
+            (Mode::Duet, &[a, b]) if wanted(&a) || wanted(&b) => {
+                match source.pair(cell, [a, b], step.block, step.warmup) {
+                    Ok([of_a, of_b]) => vec![(a, of_a), (b, of_b)],
+                    Err(failure) => return (measured, Some(failure)),
+                }
+            }
+            _ => Vec::new(),
+        };
+        for &arm in round.iter().filter(|it| wanted(it)) {
+            let had = both.iter().position(|(it, _)| *it == arm).map(|it| both.swap_remove(it).1);
+            let made = had.map_or_else(|| source.sample(cell, arm, step.block, step.warmup), Ok);
+            let failure = match made {
                 Ok(observation) => {
                     let failure = results.add(prereg, cell, arm, step, &observation, &mut measured.cells);
                     let mean = means.entry(arm).or_insert_with(|| Mean::new(prereg.metrics.len()));

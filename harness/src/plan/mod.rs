@@ -3,7 +3,7 @@
 
 use crate::prereg::{Design, Prereg};
 use crate::stats::rng::Rng;
-use crate::vocab::{Cell, Order};
+use crate::vocab::{Cell, Mode, Order};
 
 /// A seeded arrangement of all samples of a run.
 #[derive(Clone, Debug)]
@@ -23,7 +23,8 @@ pub struct Step {
     pub warmup: bool,
     /// Number of the block; warm-ups and measured blocks are counted apart, each from 0.
     pub block: u32,
-    /// For each slice of a sample, the indices of the arms in the order in which they are measured.
+    /// For each slice of a sample, the indices of the arms in the order in which they are measured; of a duet, by the side on
+    /// which they are.
     pub rounds: Vec<Vec<usize>>,
 }
 
@@ -80,6 +81,22 @@ impl Plan {
         (index + 1).is_multiple_of(self.steps_a_cell())
     }
 
+    /// The arms of a duet by their side: swapped from block to block; which comes first of every two blocks, the order says.
+    fn sides(&self, cell: usize, warmup: bool, block: usize) -> Vec<usize> {
+        let first = match self.design.order {
+            Order::RandomBlocks => {
+                let stream = ((2 * cell + usize::from(warmup)) as u64) << 32 | (block / 2) as u64;
+                Rng::stream(self.seed, stream).next_u64() >> 63 == 1
+            }
+            Order::Abba | Order::Sequential => false,
+        };
+        let mut arms: Vec<usize> = (0..self.arms).collect();
+        if first != block.is_multiple_of(2) {
+            arms.reverse();
+        }
+        arms
+    }
+
     /// The step with this `index`, which is less than [`Plan::len`].
     pub fn step(&self, index: usize) -> Step {
         let (cell, within) = (index / self.steps_a_cell(), index % self.steps_a_cell());
@@ -87,7 +104,16 @@ impl Plan {
         let position = if sequential { within % self.blocks_a_cell() } else { within };
         let slices = self.design.slices as usize;
         let all = || (0..self.arms).collect::<Vec<usize>>();
+        let warmups = self.design.warmups as usize;
+        let each = self.design.blocks_a_process() as usize;
+        let (process, place) = (position / self.blocks_a_process(), position % self.blocks_a_process());
+        let (warmup, block) = if place < warmups {
+            (true, process * warmups + place)
+        } else {
+            (false, process * each + place - warmups)
+        };
         let rounds = match self.design.order {
+            _ if self.design.mode == Mode::Duet => vec![self.sides(cell, warmup, block); slices],
             Order::RandomBlocks => {
                 let mut rng = Rng::stream(self.seed, index as u64);
                 let shuffled = || {
@@ -102,14 +128,6 @@ impl Plan {
                 .map(|round| if round.is_multiple_of(2) { all() } else { all().into_iter().rev().collect() })
                 .collect(),
             Order::Sequential => vec![vec![within / self.blocks_a_cell()]; slices],
-        };
-        let warmups = self.design.warmups as usize;
-        let each = self.design.blocks_a_process() as usize;
-        let (process, place) = (position / self.blocks_a_process(), position % self.blocks_a_process());
-        let (warmup, block) = if place < warmups {
-            (true, process * warmups + place)
-        } else {
-            (false, process * each + place - warmups)
         };
         // Warm-ups and samples of all processes are both counted in u32.
         Step { cell, warmup, block: block as u32, rounds }

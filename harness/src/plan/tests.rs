@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocab::{Clock, Process};
+use crate::vocab::{Clock, Mode, Process};
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -8,6 +8,7 @@ fn plan(order: Order, cells: usize, arms: usize) -> Plan {
         warmups: 2,
         samples: 5,
         order,
+        mode: Mode::Turns,
         process: Process::PerArm,
         clock: Clock::Wall,
         seed: 7,
@@ -147,4 +148,38 @@ proptest! {
         prop_assert_eq!(blocks(false), Some(processes * each - 1));
         prop_assert_eq!(blocks(true), (processes * warmups).checked_sub(1));
     }
+}
+
+proptest! {
+    /// In whatever order: an arm has each side in one block of every two, of warm-ups and of samples.
+    #[test]
+    fn the_sides_of_a_duet_are_balanced(
+        order in proptest::sample::select(&[Order::RandomBlocks, Order::Abba][..]),
+        (warmups, pairs, slices) in (0..5_u32, 1..20_u32, 1..4_u32),
+        seed in any::<u64>(),
+    ) {
+        let mut plan = with(plan(order, 2, 2), |it| {
+            *it = Design { warmups, samples: 2 * pairs, slices, mode: Mode::Duet, ..it.clone() };
+        });
+        plan.seed = seed;
+        let steps: Vec<_> = (0..plan.len()).map(|it| plan.step(it)).collect();
+        for cell in 0..2 {
+            let blocks = steps.iter().filter(|it| it.cell == cell && !it.warmup);
+            let first: Vec<usize> = blocks.map(|it| it.arms()[0]).collect();
+            prop_assert!(first.chunks(2).all(|it| it[0] != it[1]), "{:?}", first);
+        }
+        for step in &steps {
+            // Within a block nobody moves.
+            prop_assert!(step.rounds.iter().all(|it| it == &step.rounds[0]));
+        }
+    }
+}
+
+#[test]
+fn the_first_side_of_a_duet_is_drawn() {
+    let plan = with(plan(Order::RandomBlocks, 1, 2), |it| (it.samples, it.mode) = (2000, Mode::Duet));
+    let first = (0..plan.len()).map(|it| plan.step(it));
+    let first = first.filter(|it| !it.warmup && it.block % 2 == 0 && it.arms()[0] == 0).count();
+    // 500 expected with a standard deviation of 16.
+    assert!((420..580).contains(&first), "{first}");
 }

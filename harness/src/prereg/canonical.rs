@@ -13,7 +13,7 @@ use super::{
     Stopping, WorkResult,
 };
 use crate::probe::Probe;
-use crate::vocab::{Digest, Margin, Nature, Scalar};
+use crate::vocab::{Digest, Margin, Mode, Nature, Scalar};
 use std::time::Duration;
 
 impl Prereg {
@@ -109,6 +109,8 @@ impl Prereg {
         let added = [("slices", it.slices), ("processes", it.processes)];
         let given = added.into_iter().filter(|(_, count)| *count != 1);
         keys.extend(named(given.map(|(name, count)| (name, Node::Int(count.into())))));
+        let mode = (it.mode != Mode::Turns).then(|| ("mode", Node::text(it.mode.as_str())));
+        keys.extend(named(mode));
         keys.extend(named(it.looks.as_ref().map(|it| ("looks", looks(it)))));
         Node::Section(keys)
     }

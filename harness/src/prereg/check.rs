@@ -4,7 +4,7 @@ use super::parse::{ArmDraft, At, Names, ParamDraft};
 use super::problem::{Report, list};
 use super::table::Table;
 use super::{Arm, Design, Guard, Hypothesis, Launch, Rule, Stopping, Worker};
-use crate::vocab::{Order, Process, Role, Scalar, Test};
+use crate::vocab::{Mode, Order, Process, Role, Scalar, Test};
 
 const MOST_CELLS: u128 = 10_000;
 const MOST_SAMPLES: u128 = 1_000_000_000;
@@ -164,8 +164,8 @@ pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>)
 }
 
 /// The parts of the design go together.
-pub(super) fn design(root: &Table<'_>, design: Option<&Design>) {
-    let Some(Design { samples, order, process, slices, processes, looks, .. }) = design else {
+pub(super) fn design(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>, rule: Option<&Rule>) {
+    let Some(Design { samples, order, mode, process, slices, processes, looks, .. }) = design else {
         return;
     };
     let refuse = |key: &str, message: String, hint: String| {
@@ -175,6 +175,22 @@ pub(super) fn design(root: &Table<'_>, design: Option<&Design>) {
         let message = "`slices` with `order = \"sequential\"`: slices of the arms take turns within a block, and there \
                        the arms never meet";
         refuse("slices", message.to_owned(), "measure in blocks: `order = \"random-blocks\"`".to_owned());
+    }
+    if *mode == Mode::Duet {
+        if *order == Order::Sequential {
+            let message = "`mode = \"duet\"` with `order = \"sequential\"`: both arms are measured at once, and there they never meet";
+            refuse("mode", message.to_owned(), "measure in blocks: `order = \"random-blocks\"`".to_owned());
+        }
+        if let Some(arms) = names.arms.filter(|it| it.len() != 2) {
+            let message = format!("`mode = \"duet\"` with {} arms, a duet has two", arms.len());
+            refuse("mode", message, "compare two arms, or leave `mode` out".to_owned());
+        }
+        if rule.is_some_and(|it| !matches!(it.test, Test::Wilcoxon | Test::PairedT)) {
+            let message = "`mode = \"duet\"` with a test that does not know the pairs: what both arms of a duet share is most \
+                           of what they vary by";
+            let hint = "register `test = \"wilcoxon\"` or `test = \"paired-t\"` in [decision]";
+            refuse("mode", message.to_owned(), hint.to_owned());
+        }
     }
     if *processes < 2 {
         return;

@@ -1,4 +1,4 @@
-use crate::vocab::{Clock, LookMethod, Order, Process, Replicate, Spending};
+use crate::vocab::{Clock, LookMethod, Mode, Order, Process, Replicate, Spending};
 
 /// How an experiment is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct Design {
     pub samples: u32,
     /// Order of the arms within a block.
     pub order: Order,
+    /// Whether arms are measured one at a time.
+    pub mode: Mode,
     /// How long a worker process lives.
     pub process: Process,
     /// By which clock workers time.
@@ -117,6 +119,7 @@ mod tests {
             warmups: 2,
             samples,
             order: Order::RandomBlocks,
+            mode: Mode::Turns,
             process: Process::PerArm,
             clock: Clock::Wall,
             seed: 1,

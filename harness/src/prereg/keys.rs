@@ -43,7 +43,7 @@ pub(super) const PROBE: &[&str] = &["bytes", "pattern", "pointer"];
 pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command", "git", "build"];
 pub(super) const LEVEL: &[&str] = &["params", "env"];
 pub(super) const DESIGN: &[&str] =
-    &["warmups", "samples", "order", "process", "clock", "seed", "slices", "processes", "looks"];
+    &["warmups", "samples", "order", "process", "clock", "seed", "slices", "processes", "mode", "looks"];
 pub(super) const LOOKS: &[&str] = &["method", "at", "every", "spending"];
 pub(super) const METRIC: &[&str] = &["unit", "better", "probe", "nature"];
 pub(super) const HYPOTHESIS: &[&str] =
@@ -120,6 +120,7 @@ mod tests {
         check::<Role>("arm", "role");
         check::<Order>("design", "order");
         check::<Process>("design", "process");
+        check::<Mode>("design", "mode");
         check::<Clock>("design", "clock");
         check::<LookMethod>("looks", "method");
         check::<Spending>("looks", "spending");

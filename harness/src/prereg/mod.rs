@@ -17,7 +17,7 @@
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
 //! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command`; no `git`, no `build` |
-//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1` |
+//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1`, `mode = "turns"` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better`; of commands `probe` | `nature = "measured"` |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
@@ -101,6 +101,9 @@
 //! With `processes = 8` the blocks of a cell are divided among 8 processes of each arm, one after the other and each after its own
 //! warm-ups. What a process happens to be (where its memory lies) is then part of what varies: everything is decided by the means
 //! of the processes, n = 8.
+//!
+//! With `mode = "duet"` the two arms are measured at once, on a processor each, and change sides from block to block. On a shared
+//! host both meet the same load; the registered test is one of pairs, and its gain a ratio within them.
 //!
 //! # Looks
 //!

@@ -1,7 +1,7 @@
 //! The closed sets of a pre-registration, and which of their members this version can carry out.
 
 use crate::vocab::{
-    Agreement, Claim, Clock, Correction, Direction, Labels, LookMethod, Nature, Order, Process, Role,
+    Agreement, Claim, Clock, Correction, Direction, Labels, LookMethod, Mode, Nature, Order, Process, Role,
     Spending, Test, UnknownWord,
 };
 use std::str::FromStr;
@@ -55,6 +55,7 @@ words! {
         Labels::AcceptReject | Labels::GoNogo => true,
     };
     Order, "order", |_| true;
+    Mode, "mode", |_| true;
     Process, "process", |_| true;
     LookMethod, "look method", |_| true;
     Spending, "spending function", |_| true;

@@ -9,7 +9,7 @@ use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::{Judged, label};
 use crate::prereg::{Commands, Hypothesis, Launch, Prereg, Stopping, WorkResult};
 use crate::store::Git;
-use crate::vocab::{Clock, Correction, Order, Process, Replicate, RunState, Scalar, Test, Verdict};
+use crate::vocab::{Clock, Correction, Mode, Order, Process, Replicate, RunState, Scalar, Test, Verdict};
 use std::fmt::{self, Write};
 
 /// `baseline` is the experiment that it starts from, where the same ledger has it.
@@ -264,6 +264,14 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         (Process::PerBlock, _) => "a fresh worker process for every sample".to_owned(),
     };
     let of_each = if design.unit() == Replicate::Process { " of each process" } else { "" };
+    let process = match design.mode {
+        Mode::Turns => process,
+        Mode::Duet => {
+            format!(
+                "both arms at once, each bound to a processor, sides swapped from block to block; {process}"
+            )
+        }
+    };
     let warmups = match design.warmups {
         0 => "without warm-ups".to_owned(),
         1 => format!("after 1 warm-up{of_each}"),

@@ -205,6 +205,16 @@ word! {
 }
 
 word! {
+    /// Whether arms are measured one at a time.
+    Mode {
+        /// The arms of a block take turns.
+        Turns = "turns",
+        /// Both arms at once, on a processor each; what else the host does meets both.
+        Duet = "duet",
+    }
+}
+
+word! {
     /// How long a worker process lives.
     Process {
         /// One process for each arm of a cell, kept through all blocks.

@@ -1,6 +1,6 @@
 //! Designs beside one process an arm that answers once a sample: slices, several processes, and revisions as arms.
 
-use crate::support::{Experiment, Project, Transcript, signal};
+use crate::support::{Experiment, Project, Transcript, said, signal};
 
 const PROCESSES: Experiment = Experiment { warmups: 2, samples: 12, ..Experiment::FASTER };
 
@@ -52,6 +52,32 @@ fn an_interrupted_run_goes_on_with_its_processes() {
         ["a f 12", "a t 8", "b f 12", "b t 8"]
     );
     project.expect(0, &["verify"]);
+}
+
+/// On one processor there is none; on two, it is decided by the pairs.
+#[test]
+fn a_duet_takes_two_processors() {
+    let rest =
+        "[[hypotheses]]\nid = \"half\"\nmetric = \"time\"\nmargin = 0.5\n[decision]\ntest = \"wilcoxon\"\n";
+    let project = designed(&Experiment { rest, ..Experiment::FASTER }, "mode = \"duet\"\n");
+    let mut transcript = Transcript::of(&project);
+    let harness = env!("CARGO_BIN_EXE_harness");
+    let args = ["run", "faster", "-q"];
+    let one =
+        said(&mut project.program("taskset", &["-c", &first_processor(), harness, "run", "faster", "-q"]));
+    transcript.say("on one processor").note(&args, &one);
+    if std::thread::available_parallelism().is_ok_and(|it| it.get() > 1) {
+        transcript.say("on two").run(&args).check("duet");
+        let ledger = project.read("ledgers/demo.md");
+        assert!(ledger.contains("both arms at once, each bound to a processor"), "{ledger}");
+    }
+}
+
+/// One that this process may use.
+fn first_processor() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix("Cpus_allowed_list:")).unwrap();
+    line.trim().chars().take_while(char::is_ascii_digit).collect()
 }
 
 /// The worker of the first commit; the one of the second takes 40 % of its time.

@@ -94,7 +94,8 @@ fn design() -> impl Strategy<Value = Design> {
             let slices = if order == Order::Sequential { 1 } else { slices };
             let processes = if process == Process::PerBlock { 1 } else { processes };
             let samples = each * processes;
-            Design { warmups, samples, order, process, clock, seed, slices, processes, looks: None }
+            let mode = Mode::Turns;
+            Design { warmups, samples, order, mode, process, clock, seed, slices, processes, looks: None }
         },
     )
 }

@@ -1,7 +1,7 @@
 use super::looks;
 use crate::prereg::table::{Item, Table};
 use crate::prereg::{Design, keys};
-use crate::vocab::{Clock, Order, Process};
+use crate::vocab::{Clock, Mode, Order, Process};
 
 pub(super) const MOST_SAMPLES: i64 = 100_000;
 const MOST_WARMUPS: i64 = 10_000;
@@ -13,6 +13,7 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let warmups = table.or("warmups", 3, |it| it.whole(0..=MOST_WARMUPS));
     let samples = table.need("samples").and_then(|it| samples(&it));
     let order = table.or("order", Order::RandomBlocks, |it| it.word());
+    let mode = table.or("mode", Mode::Turns, |it| it.word());
     let process = table.or("process", Process::PerArm, |it| it.word());
     let clock = table.or("clock", Clock::Wall, |it| it.word());
     // TOML and SQL both end at 63 bits.
@@ -24,6 +25,7 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
         warmups: u32::try_from(warmups?).ok()?,
         samples: samples?,
         order: order?,
+        mode: mode?,
         process: process?,
         clock: clock?,
         seed: u64::try_from(seed?).ok()?,
@@ -79,6 +81,12 @@ mod tests {
             ("samples = 32\nprocesses = 8\n[design.looks]\nat = [16, 32]", "looks count blocks"),
             ("samples = 32\nslices = 4\norder = \"sequential\"", "there the arms never meet"),
             ("samples = 32\nslices = 0", "`slices` in [design]"),
+            ("samples = 32\nmode = \"duet\"\norder = \"sequential\"", "and there they never meet"),
+            ("samples = 32\nmode = \"duet\"", "`test = \"wilcoxon\"` or `test = \"paired-t\"`"),
+            (
+                "samples = 32\nmode = \"duet\"\n[arms.c]\nrole = \"null\"\nparams.m = 3",
+                "3 arms, a duet has two",
+            ),
         ] {
             let problems = read(design).unwrap_err();
             assert!(problems.contains(expected), "{design}\n{problems}");

@@ -66,9 +66,9 @@ impl Folder {
                 measure::resolve(&Launch::Plain(Box::new(own)), root).unwrap()
             })
             .collect();
-        let mut source = measure::source(prereg, programs, root, root, interrupt).unwrap();
-        let mut measured = Vec::new();
         let plan = Plan::new(prereg, 1);
+        let mut source = measure::source(prereg, &plan, programs, root, root, interrupt).unwrap();
+        let mut measured = Vec::new();
         let nothing = HashSet::new();
         let result = measure::run(
             prereg,
@@ -315,7 +315,8 @@ fn instructions_are_the_same_on_every_run() {
     if !std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|it| it.join("valgrind").is_file()) {
         let root = folder.0.path();
         let never = Interrupt::new().unwrap();
-        let error = measure::source(&prereg, Vec::new(), root, root, &never).err().unwrap();
+        let error =
+            measure::source(&prereg, &Plan::new(&prereg, 1), Vec::new(), root, root, &never).err().unwrap();
         assert!(error.to_string().contains("`instructions` is not supported here"), "{error}");
         return;
     }

@@ -61,7 +61,8 @@ fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measur
     let root = scratch.path();
     let plan = Plan::new(prereg, 1);
     let never = Interrupt::new().unwrap();
-    let mut workers = Workers::new(prereg, vec![program(&[]), program(args)], root, root, &never);
+    let mut workers =
+        Workers::new(prereg, vec![program(&[]), program(args)], root, root, &never).padded(&plan);
     let mut all = Vec::new();
     let result = run(
         prereg,
@@ -357,6 +358,31 @@ fn a_duet_is_measured_at_once_on_two_processors() {
     let (measured, result) = measure(&prereg, &["processor"], &done);
     result.unwrap();
     assert_eq!(measured.iter().map(|it| it.sets.len()).sum::<usize>(), 2 * 7 - 1);
+}
+
+/// The worker answers with the size of its environment, which every process has another of, and both arms of it the same.
+#[test]
+fn the_environment_of_each_process_is_padded_as_planned() {
+    let mut prereg = prereg(Process::PerArm);
+    (prereg.design.samples, prereg.design.processes, prereg.design.padding) = (4, 4, 4096);
+    let (measured, result) = measure(&prereg, &["environment"], &HashSet::new());
+    result.unwrap();
+    let plan = Plan::new(&prereg, 1);
+    let planned: Vec<u32> = (0..4).map(|it| plan.padding(0, it)).collect();
+    let sizes: Vec<f64> = measured
+        .iter()
+        .flat_map(|it| &it.sets)
+        .filter(|it| it.arm == "b" && !it.warmup)
+        .map(|it| it.values[0])
+        .collect();
+    let more = |it: usize| (sizes[it] - sizes[0], f64::from(planned[it]) - f64::from(planned[0]));
+    assert!((1..4).all(|it| more(it).0 == more(it).1), "{sizes:?} {planned:?}");
+    assert_ne!(sizes[0], sizes[1]);
+    let cells: Vec<_> = measured.iter().flat_map(|it| &it.cells).collect();
+    assert!(
+        cells.iter().all(|it| it.effective["HARNESS_PADDING"] == serde_json::json!(planned)),
+        "{cells:?}"
+    );
 }
 
 /// A slice whose work has another result spoils the sample: nothing of it is kept.

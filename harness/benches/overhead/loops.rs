@@ -76,7 +76,7 @@ fn run(by: &str, probe: &str, b: &str, runs: u32) -> (u32, f64, f64) {
     let mut values = Vec::new();
     let start = Instant::now();
     let programs = vec![program.clone(), program];
-    let mut source = measure::source(&prereg, programs, &root, &scratch, &never).unwrap();
+    let mut source = measure::source(&prereg, &plan, programs, &root, &scratch, &never).unwrap();
     let nothing = HashSet::new();
     let measured = measure::run(
         &prereg,

@@ -53,7 +53,7 @@ impl<'a> Recording<'a> {
         let scratch = Scratch::of(self.project, &id.to_string());
         let result = {
             let root = &self.project.root;
-            let mut source = measure::source(prereg, programs, root, &scratch.0, self.interrupt)?;
+            let mut source = measure::source(prereg, &plan, programs, root, &scratch.0, self.interrupt)?;
             let mut progress = Steps::new(ui.progress(plan.len()), &plan);
             let Begun { done, cells, sets, outbox, .. } = &mut self.begun;
             let records = &mut *self.records;

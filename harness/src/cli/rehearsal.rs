@@ -38,7 +38,7 @@ pub(super) fn rehearse(
     let scratch = Scratch::of(project, &format!("rehearsal-{}", std::process::id()));
     let mut sets = Vec::new();
     let result = {
-        let mut source = measure::source(&small, programs, &project.root, &scratch.0, interrupt)?;
+        let mut source = measure::source(&small, &plan, programs, &project.root, &scratch.0, interrupt)?;
         let result = measure::run(
             &small,
             &plan,

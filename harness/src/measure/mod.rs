@@ -86,6 +86,7 @@ pub trait Source {
 /// As of [`Commands::new`].
 pub fn source<'a>(
     prereg: &'a Prereg,
+    plan: &Plan,
     programs: Vec<Program>,
     root: &Path,
     scratch: &Path,
@@ -94,7 +95,7 @@ pub fn source<'a>(
     if let Some(commands) = Commands::new(prereg, programs.clone(), root, scratch, interrupt)? {
         return Ok(Box::new(commands));
     }
-    Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt)))
+    Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt).padded(plan)))
 }
 
 /// A sample that is stored already: cell, arm, warm-up, block.

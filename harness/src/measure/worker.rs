@@ -3,6 +3,7 @@ use super::cores::two_cores;
 use super::launch::Program;
 use super::pipe::Pipes;
 use super::{Failure, Interrupt, Observation, Source};
+use crate::plan::Plan;
 use crate::prereg::{Arm, Prereg};
 use crate::vocab::{Cell, Process};
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ pub struct Workers<'a> {
     programs: Vec<Program>,
     /// By arm; all of the same size.
     environments: Vec<Vec<(String, String)>>,
+    /// By cell, then by process; `None`: none is padded.
+    paddings: Option<Plan>,
     root: PathBuf,
     scratch: PathBuf,
     interrupt: &'a Interrupt,
@@ -47,6 +50,7 @@ impl<'a> Workers<'a> {
             environments: environments(&prereg.arms),
             prereg,
             programs,
+            paddings: None,
             root: root.to_owned(),
             scratch: scratch.to_owned(),
             interrupt,
@@ -55,7 +59,34 @@ impl<'a> Workers<'a> {
         }
     }
 
-    fn start(&self, cell: &Cell, arm: usize) -> Result<Conversation, Failure> {
+    /// Processes with the paddings that the plan has for them.
+    #[must_use]
+    pub fn padded(self, plan: &Plan) -> Self {
+        let paddings = (self.prereg.design.padding > 0).then(|| plan.clone());
+        Self { paddings, ..self }
+    }
+
+    /// The paddings of the processes of an arm in a cell, in order.
+    fn paddings(&self, cell: &Cell) -> Option<Vec<u32>> {
+        let plan = self.paddings.as_ref()?;
+        let place = plan.cells().iter().position(|it| it == cell)?;
+        let design = &self.prereg.design;
+        let processes = if design.process == Process::PerBlock { design.samples } else { design.processes };
+        Some((0..processes).map(|it| plan.padding(place, it)).collect())
+    }
+
+    fn environment(&self, cell: &Cell, arm: usize, process: u32) -> Vec<(String, String)> {
+        let mut environment = self.environments[arm].clone();
+        let plan = self.paddings.as_ref();
+        let place = plan.and_then(|it| it.cells().iter().position(|it| it == cell));
+        let last = environment.iter_mut().find(|(name, _)| name == PADDING);
+        if let (Some(plan), Some(place), Some((_, padding))) = (plan, place, last) {
+            padding.extend(std::iter::repeat_n('x', plan.padding(place, process) as usize));
+        }
+        environment
+    }
+
+    fn start(&self, cell: &Cell, arm: usize, process: u32) -> Result<Conversation, Failure> {
         let (program, registered) = (&self.programs[arm], &self.prereg.arms[arm]);
         let scratch = self.scratch.join(folder(cell));
         std::fs::create_dir_all(&scratch).map_err(|source| Failure::Scratch {
@@ -67,7 +98,7 @@ impl<'a> Workers<'a> {
             .args(&program.args)
             .current_dir(program.folder.as_ref().unwrap_or(&self.root))
             .env_clear()
-            .envs(self.environments[arm].iter().map(|(key, value)| (key, value)))
+            .envs(self.environment(cell, arm, process))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -90,6 +121,9 @@ impl<'a> Workers<'a> {
             None => shown(&scratch, &self.root).to_owned(),
         };
         conversation.prepare(self.prereg, registered, cell, &scratch, self.interrupt)?;
+        if let Some(paddings) = self.paddings(cell) {
+            conversation.effective.insert(PADDING.to_owned(), paddings.into());
+        }
         Ok(conversation)
     }
 }
@@ -103,7 +137,7 @@ impl Workers<'_> {
             Some((_, over)) => over.finish(self.interrupt)?,
             None => {}
         }
-        self.start(cell, arm)
+        self.start(cell, arm, process)
     }
 
     fn keep(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool, worker: Conversation) {

@@ -81,6 +81,15 @@ impl Plan {
         (index + 1).is_multiple_of(self.steps_a_cell())
     }
 
+    /// By how many bytes the environment of a process is larger than it has to be; the same in all arms of the cell.
+    pub fn padding(&self, cell: usize, process: u32) -> u32 {
+        // A stream of its own beside those of the steps.
+        let stream = 1 << 63 | (cell as u64) << 32 | u64::from(process);
+        let share = Rng::stream(self.seed, stream).next_u64() >> 32;
+        // Less than 2^32 times a u32, and the upper half of it.
+        (share * (u64::from(self.design.padding) + 1) >> 32) as u32
+    }
+
     /// The arms of a duet by their side: swapped from block to block; which comes first of every two blocks, the order says.
     fn sides(&self, cell: usize, warmup: bool, block: usize) -> Vec<usize> {
         let first = match self.design.order {

@@ -14,6 +14,7 @@ fn plan(order: Order, cells: usize, arms: usize) -> Plan {
         seed: 7,
         slices: 1,
         processes: 1,
+        padding: 0,
         looks: None,
     };
     Plan { cells: vec![Cell::default(); cells], arms, design, seed: 7 }
@@ -182,4 +183,20 @@ fn the_first_side_of_a_duet_is_drawn() {
     let first = first.filter(|it| !it.warmup && it.block % 2 == 0 && it.arms()[0] == 0).count();
     // 500 expected with a standard deviation of 16.
     assert!((420..580).contains(&first), "{first}");
+}
+
+#[test]
+fn every_process_has_a_padding_of_its_own() {
+    let plan =
+        with(plan(Order::RandomBlocks, 2, 2), |it| (it.samples, it.processes, it.padding) = (400, 200, 4095));
+    let of = |plan: &Plan, cell| (0..200).map(|it| plan.padding(cell, it)).collect::<Vec<_>>();
+    let first = of(&plan, 0);
+    assert!(first.iter().all(|it| *it <= 4095));
+    // Expected 2,048 with a standard deviation of 84.
+    let mean = first.iter().sum::<u32>() / 200;
+    assert!((1700..2400).contains(&mean), "{mean}");
+    assert_eq!(first, of(&plan, 0));
+    assert_ne!(first, of(&plan, 1));
+    assert_ne!(first, of(&Plan { seed: 8, ..plan.clone() }, 0));
+    assert!(of(&with(plan, |it| it.padding = 0), 0).iter().all(|it| *it == 0));
 }

@@ -111,6 +111,8 @@ impl Prereg {
         keys.extend(named(given.map(|(name, count)| (name, Node::Int(count.into())))));
         let mode = (it.mode != Mode::Turns).then(|| ("mode", Node::text(it.mode.as_str())));
         keys.extend(named(mode));
+        let padding = (it.padding != 0).then(|| ("padding", Node::Int(it.padding.into())));
+        keys.extend(named(padding));
         keys.extend(named(it.looks.as_ref().map(|it| ("looks", looks(it)))));
         Node::Section(keys)
     }

@@ -216,6 +216,26 @@ pub(super) fn design(root: &Table<'_>, names: &Names<'_>, design: Option<&Design
     }
 }
 
+/// Commands are measured one after the other, a process each: what divides the work of workers is not for them.
+pub(super) fn commands(root: &Table<'_>, design: Option<&Design>, worker: Option<&Worker>) {
+    let (Some(design), Some(Worker { launch: Launch::Plain(_), .. })) = (design, worker) else {
+        return;
+    };
+    let given = [
+        ("mode", design.mode == Mode::Duet),
+        ("slices", design.slices > 1),
+        ("processes", design.processes > 1),
+        ("padding", design.padding > 0),
+    ];
+    for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+        root.report.help(
+            root.at_within("design", key),
+            format!("`{key}` in [design] with plain commands: each sample is a process of its own already"),
+            Some(format!("leave `{key}` out, or measure with a worker")),
+        );
+    }
+}
+
 /// What is looked at before the end can be judged then.
 pub(super) fn looks(
     root: &Table<'_>,

@@ -22,6 +22,8 @@ pub struct Design {
     /// How many processes of each arm the blocks of a cell are divided among. At least 1, and a divisor of `samples`; above 1
     /// the process is the unit of replication.
     pub processes: u32,
+    /// The largest padding of a process's environment, in bytes; each process has one of its own, the same in all arms.
+    pub padding: u32,
     /// When it may stop early. `None`: never, n is fixed.
     pub looks: Option<Looks>,
 }
@@ -71,6 +73,9 @@ impl Design {
 
     /// Which of the processes of an arm makes a block, counted from 0; warm-ups are counted apart from measured blocks.
     pub fn process_of(&self, block: u32, warmup: bool) -> u32 {
+        if self.process == Process::PerBlock {
+            return block;
+        }
         let each = if warmup { self.warmups.max(1) } else { self.blocks_a_process() };
         block / each
     }
@@ -125,6 +130,7 @@ mod tests {
             seed: 1,
             slices: 1,
             processes,
+            padding: 0,
             looks: None,
         }
     }

@@ -42,8 +42,19 @@ pub(super) const STEPS: &[&str] = &["run", "block", "sample"];
 pub(super) const PROBE: &[&str] = &["bytes", "pattern", "pointer"];
 pub(super) const ARM: &[&str] = &["role", "levels", "params", "env", "command", "git", "build"];
 pub(super) const LEVEL: &[&str] = &["params", "env"];
-pub(super) const DESIGN: &[&str] =
-    &["warmups", "samples", "order", "process", "clock", "seed", "slices", "processes", "mode", "looks"];
+pub(super) const DESIGN: &[&str] = &[
+    "warmups",
+    "samples",
+    "order",
+    "process",
+    "clock",
+    "seed",
+    "slices",
+    "processes",
+    "mode",
+    "padding",
+    "looks",
+];
 pub(super) const LOOKS: &[&str] = &["method", "at", "every", "spending"];
 pub(super) const METRIC: &[&str] = &["unit", "better", "probe", "nature"];
 pub(super) const HYPOTHESIS: &[&str] =

@@ -17,7 +17,7 @@
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
 //! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command`; no `git`, no `build` |
-//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1`, `mode = "turns"` |
+//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1`, `mode = "turns"`, `padding = 0` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better`; of commands `probe` | `nature = "measured"` |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
@@ -104,6 +104,9 @@
 //!
 //! With `mode = "duet"` the two arms are measured at once, on a processor each, and change sides from block to block. On a shared
 //! host both meet the same load; the registered test is one of pairs, and its gain a ratio within them.
+//!
+//! With `padding = 4096` the environment of each process is larger by a random number of bytes, the same in all arms: where the
+//! stack begins is then part of what varies, and not a property of the run. The paddings stand with the echo of the first sample.
 //!
 //! # Looks
 //!

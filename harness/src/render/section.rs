@@ -264,6 +264,12 @@ fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         (Process::PerBlock, _) => "a fresh worker process for every sample".to_owned(),
     };
     let of_each = if design.unit() == Replicate::Process { " of each process" } else { "" };
+    let process = match design.padding {
+        0 => process,
+        most => format!(
+            "{process}; every process's environment is padded by a random number of up to {most} bytes"
+        ),
+    };
     let process = match design.mode {
         Mode::Turns => process,
         Mode::Duet => {

@@ -99,6 +99,7 @@ fn every_value_is_identity() {
         |it| it.design.clock = harness::vocab::Clock::ThreadCpu,
         |it| it.design.seed += 1,
         |it| it.design.mode = harness::vocab::Mode::Duet,
+        |it| it.design.padding += 1,
         |it| it.design.slices += 1,
         |it| it.design.processes += 1,
         |it| it.metrics[0].name.push('x'),

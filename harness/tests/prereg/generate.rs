@@ -95,7 +95,20 @@ fn design() -> impl Strategy<Value = Design> {
             let processes = if process == Process::PerBlock { 1 } else { processes };
             let samples = each * processes;
             let mode = Mode::Turns;
-            Design { warmups, samples, order, mode, process, clock, seed, slices, processes, looks: None }
+            let padding = warmups * 7;
+            Design {
+                warmups,
+                samples,
+                order,
+                mode,
+                process,
+                clock,
+                seed,
+                slices,
+                processes,
+                padding,
+                looks: None,
+            }
         },
     )
 }

@@ -40,6 +40,10 @@ while read -r line; do
         done < /proc/$$/status
         continue
       fi
+      if [ "$what" = environment ]; then
+        echo "{\"sample\":{\"values\":{\"time\":$(printenv HARNESS_PADDING | wc -c)},\"digest\":\"d\"}}"
+        continue
+      fi
       n=$((n + 1))
       echo "{\"sample\":{\"values\":{\"time\":$n.5},\"digest\":\"d\"}}" ;;
     '{"finish"'*) echo '{"bye":{}}'; exit 0 ;;

@@ -5,6 +5,8 @@ use crate::vocab::{Clock, Mode, Order, Process};
 
 pub(super) const MOST_SAMPLES: i64 = 100_000;
 const MOST_WARMUPS: i64 = 10_000;
+/// Arguments and environment of a process together may have a quarter of its stack, usually 2 MiB.
+const MOST_PADDING: i64 = 65_536;
 const MOST_SLICES: i64 = 10_000;
 const MOST_PROCESSES: i64 = 1_000;
 
@@ -20,6 +22,7 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let seed = table.or("seed", 1, |it| it.whole(0..=i64::MAX));
     let slices = table.or("slices", 1, |it| it.whole(1..=MOST_SLICES));
     let processes = table.or("processes", 1, |it| it.whole(1..=MOST_PROCESSES));
+    let padding = table.or("padding", 0, |it| it.whole(0..=MOST_PADDING));
     let looks = table.maybe("looks", |it| looks::read(&it, samples));
     Some(Design {
         warmups: u32::try_from(warmups?).ok()?,
@@ -31,6 +34,7 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
         seed: u64::try_from(seed?).ok()?,
         slices: u32::try_from(slices?).ok()?,
         processes: u32::try_from(processes?).ok()?,
+        padding: u32::try_from(padding?).ok()?,
         looks: looks?,
     })
 }

@@ -17,6 +17,8 @@ fn processes_are_the_unit_and_slices_are_not() {
     let project = designed(&PROCESSES, "clock = \"thread-cpu\"\nslices = 5\nprocesses = 4\n");
     let _held = project.hold();
     project.write("asked", "");
+    // Every process has noise of its own: by how many dozens of requests came before it.
+    project.edit("worker.sh", "mean * 7919 + 17", "mean * 7919 + 17 + 1013 * ($(wc -l < asked) / 10)");
     let mut transcript = Transcript::of(&project);
     transcript.run(&["run", "faster", "--gate", "-q"]).check("processes");
     // 4 processes of 2 warm-ups and 3 samples, each of 5 slices, for both arms.

@@ -87,7 +87,7 @@ impl Plan {
         let stream = 1 << 63 | (cell as u64) << 32 | u64::from(process);
         let share = Rng::stream(self.seed, stream).next_u64() >> 32;
         // Less than 2^32 times a u32, and the upper half of it.
-        (share * (u64::from(self.design.padding) + 1) >> 32) as u32
+        ((share * (u64::from(self.design.padding) + 1)) >> 32) as u32
     }
 
     /// The arms of a duet by their side: swapped from block to block; which comes first of every two blocks, the order says.

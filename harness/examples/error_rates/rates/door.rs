@@ -28,8 +28,13 @@ pub(super) fn registration(n: usize, metrics: usize, sham: bool, claims: &str) -
 pub(super) fn run(prereg: &Prereg, samples: Vec<(String, &str, Vec<f64>)>) -> RunData {
     let at = || AT.parse().expect("a time");
     let event = |seq, state| Event { seq, at: at(), state, detail: None };
-    let arm =
-        |arm: &str| RunArm { arm: arm.to_owned(), command: Vec::new(), env: BTreeMap::new(), binary: None };
+    let arm = |arm: &str| RunArm {
+        arm: arm.to_owned(),
+        command: Vec::new(),
+        env: BTreeMap::new(),
+        binary: None,
+        build: None,
+    };
     RunData {
         run: Run {
             id: "01940000-0000-7000-8000-000000000001".parse().expect("an id"),

@@ -115,7 +115,7 @@ fn evidence() -> Evidence {
                 command: vec!["worker".into(), "ü | \"x\"\n".into()],
                 env: BTreeMap::from([("NAME".into(), "1".into())]),
                 binary: Some(Digest::of("program")),
-                build: None,
+                build: Some(serde_json::json!({ "commit": "0".repeat(40), "command": ["make"] })),
             }],
             cells: vec![CellArm {
                 cell: "terms=1".into(),

@@ -147,6 +147,8 @@ pub(super) enum Command {
     Compare(Compare),
     /// Recompute the claims of a published table from its own numbers
     Audit(Audit),
+    /// Tell what makes this machine unfit for measuring, and what to do about it; nothing is changed
+    Doctor(Doctor),
     /// Look into the store, which is a Postgres database
     Db(Db),
 }
@@ -353,6 +355,17 @@ pub(super) struct Audit {
     /// Exit with 3 if a claim does not follow
     #[arg(long, env = "HARNESS_GATE", value_parser = clap::builder::BoolishValueParser::new())]
     pub(super) gate: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Doctor {
+    /// Exit with 6 if something disturbs measuring
+    #[arg(long, env = "HARNESS_GATE", value_parser = switch)]
+    pub(super) gate: bool,
+
+    /// Read the kernel's files, proc and sys, below this folder, such as a copy of another machine's
+    #[arg(long, value_name = "DIR", env = "HARNESS_ROOT")]
+    pub(super) root: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

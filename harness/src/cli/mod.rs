@@ -8,6 +8,7 @@ mod begun;
 mod check;
 mod compare;
 mod db;
+mod doctor;
 mod export;
 mod failure;
 mod files;
@@ -78,6 +79,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Audit(it) => return audit::run(it, &args.global, ui),
         Command::Compare(it) => return compare::run(it, &args.global, ui),
         Command::Power(it) => return power::run(it, &args.global, ui),
+        Command::Doctor(it) => return doctor::run(it, ui),
         Command::Import(it) => return import::run(it, &args.global, ui),
         Command::Export(it) => return export::run(it, &args.global, ui),
         Command::Init => return new::init(args.global.project.as_deref(), ui),
@@ -96,6 +98,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Render(it) => render::run(it, &args.global, &project, ui),
         Command::Audit(it) => audit::run(it, &args.global, ui),
         Command::Compare(it) => compare::run(it, &args.global, ui),
+        Command::Doctor(it) => doctor::run(it, ui),
         Command::Power(it) => power::run(it, &args.global, ui),
         Command::Verify(it) => verify::run(it, &args.global, &project, ui),
         Command::Invalidate(it) => invalidate::run(it, &args.global, &project, ui),

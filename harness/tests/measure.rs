@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use harness::measure::{
-    Failure, Interrupt, Measured, Observation, Place, Program, Source, Stop, Workers, run, two_cores,
+    Conditions, Failure, Interrupt, Measured, Observation, Place, Program, Source, Stop, Workers, run,
+    two_cores,
 };
 use harness::plan::Plan;
-use harness::prereg::{Launch, Prereg, parse};
-use harness::vocab::{Cell, Mode, Process, Scalar};
+use harness::prereg::{BlockRule, Launch, Prereg, parse};
+use harness::vocab::{Cell, Mode, Process, Scalar, Then};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -414,4 +415,84 @@ impl Source for Counting {
         self.left.push(cell.clone());
         Ok(())
     }
+}
+
+/// A source whose host steals as the script says, block by block, attempts included.
+struct Stolen {
+    shares: Vec<f64>,
+    made: u32,
+}
+
+impl Source for Stolen {
+    fn sample(&mut self, _: &Cell, arm: usize, _: u32, _: bool) -> Result<Observation, Failure> {
+        self.made += 1;
+        Ok(Observation {
+            values: vec![f64::from(self.made)],
+            digest: "d".to_owned(),
+            effective: BTreeMap::from([("mode".to_owned(), ["a", "b"][arm].into())]),
+            at_ns: 0,
+        })
+    }
+
+    fn watched(&mut self) -> Conditions {
+        let steal = if self.shares.is_empty() { None } else { Some(self.shares.remove(0)) };
+        Conditions { steal, ..Conditions::default() }
+    }
+}
+
+/// Measures 1 warm-up and 3 blocks of two arms under a rule; gives what was handed over.
+fn under(then: Then, shares: &[f64]) -> (Vec<Measured>, Result<(), Stop<std::convert::Infallible>>) {
+    let mut prereg = prereg(Process::PerArm);
+    prereg.environment.blocks =
+        Some(BlockRule { max_load: None, max_steal: Some(0.02), max_pressure: None, then });
+    let mut source = Stolen { shares: shares.to_vec(), made: 0 };
+    let plan = Plan::new(&prereg, 1);
+    let mut all = Vec::new();
+    let result = run(
+        &prereg,
+        &plan,
+        &HashSet::new(),
+        &[],
+        &mut source,
+        |_, _| false,
+        |_, measured| {
+            all.push(measured);
+            Ok(())
+        },
+    );
+    (all, result)
+}
+
+#[test]
+fn a_block_that_breaks_the_registered_rule_is_measured_again_and_both_are_handed_over() {
+    // The warm-up may be disturbed; block 0 is twice.
+    let (all, result) = under(Then::Remeasure, &[0.9, 0.5, 0.03, 0.0, 0.02, 0.01]);
+    assert!(result.is_ok());
+    let aside: Vec<_> = all.iter().map(|it| it.aside.as_ref().map(|it| it.attempt)).collect();
+    assert_eq!(aside, [None, Some(1), Some(2), None, None, None]);
+    let blocks: Vec<_> = all.iter().map(|it| it.sets[0].first_block).collect();
+    assert_eq!(blocks, [0, 0, 0, 0, 1, 2]);
+    assert!(all.iter().all(|it| it.sets.len() == 2));
+    assert_eq!(all[1].aside.as_ref().unwrap().reasons, ["steal 0.500, at most 0.02"]);
+}
+
+#[test]
+fn a_block_that_breaks_the_registered_rule_is_excluded_where_the_rule_says_so() {
+    let (all, result) = under(Then::Exclude, &[0.0, 0.0, 0.5, 0.0]);
+    assert!(result.is_ok());
+    let excluded: Vec<_> = all.iter().map(|it| it.aside.as_ref().is_some_and(|it| it.excluded)).collect();
+    assert_eq!(excluded, [false, false, true, false]);
+}
+
+#[test]
+fn a_host_that_never_becomes_fit_ends_the_run_for_now() {
+    let (all, result) = under(Then::Remeasure, &[1.0; 30]);
+    assert!(matches!(result, Err(Stop::Failure(Failure::Unfit { block: 0, attempts: 10, .. }))));
+    assert_eq!(all.len(), 11);
+}
+
+#[test]
+fn what_the_kernel_does_not_tell_breaks_nothing() {
+    let (all, result) = under(Then::Exclude, &[]);
+    assert!(result.is_ok() && all.iter().all(|it| it.aside.is_none()));
 }

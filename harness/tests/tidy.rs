@@ -17,7 +17,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("store", &["vocab"]),
     ("spool", &["vocab", "store"]),
     ("host", &["vocab", "store"]),
-    ("measure", &["vocab", "worker", "probe", "prereg", "plan", "store"]),
+    ("measure", &["vocab", "worker", "probe", "prereg", "plan", "store", "host"]),
     ("analyse", &["vocab", "stats", "prereg", "store"]),
     ("decide", &["vocab", "stats", "prereg", "store", "analyse"]),
     ("render", &["vocab", "stats", "prereg", "store", "analyse", "decide"]),

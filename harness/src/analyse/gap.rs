@@ -1,5 +1,7 @@
 use super::Samples;
+use super::aside::{SetAside, excluded};
 use crate::prereg::Prereg;
+use crate::vocab::Then;
 use std::fmt;
 
 /// Samples that are missing, or more than registered: a run that goes on until it likes what it sees.
@@ -28,7 +30,12 @@ impl fmt::Display for Gap {
     }
 }
 
-pub(super) fn gaps(prereg: &Prereg, samples: &Samples) -> Vec<Gap> {
+/// Of the blocks of a cell, no more than this share may be excluded by the registered rule.
+const MOST_EXCLUDED: u32 = 5;
+
+/// Excluded blocks are no gap, unless they are more than a fifth of a cell or the registration has no such rule.
+pub(super) fn gaps(prereg: &Prereg, samples: &Samples, aside: &[SetAside]) -> Vec<Gap> {
+    let may_exclude = prereg.environment.blocks.is_some_and(|it| it.then == Then::Exclude);
     let stops = prereg.design.stops();
     let mut gaps = Vec::new();
     for metric in &prereg.metrics {
@@ -43,7 +50,9 @@ pub(super) fn gaps(prereg: &Prereg, samples: &Samples) -> Vec<Gap> {
                 for (block, _) in samples.blocks(&metric, &cell, &arm) {
                     *if block < registered { &mut found } else { &mut surplus } += 1;
                 }
-                if found < registered || surplus > 0 {
+                let excluded = u32::try_from(excluded(aside, &cell).len()).unwrap_or(u32::MAX);
+                let allowed = if may_exclude { excluded.min(registered / MOST_EXCLUDED) } else { 0 };
+                if found < registered - allowed || surplus > 0 {
                     gaps.push(Gap { metric, cell, arm, found, registered, surplus });
                 }
             }

@@ -1,6 +1,7 @@
 //! What the samples of a run say: a summary of every arm, a comparison of every pair, and the reservations
 //! that belong to them. Pure: from a registration and a stored run, without clock and locale.
 
+mod aside;
 mod caveat;
 mod checks;
 mod comparison;
@@ -12,6 +13,7 @@ mod samples;
 mod scorecard;
 mod summary;
 
+pub use aside::{SetAside, set_aside};
 pub use caveat::{Caveat, Place};
 pub(crate) use checks::is_coarse;
 pub use comparison::{Comparison, Gain, Statistics, Undefined};
@@ -98,7 +100,7 @@ pub fn analyse(prereg: &Prereg, run: &RunData) -> Analysis {
         effects,
         scores,
         sham: of_role(Role::Sham),
-        gaps: gap::gaps(prereg, &measured),
+        gaps: gap::gaps(prereg, &measured, &set_aside(run)),
         arms,
         caveats,
     }

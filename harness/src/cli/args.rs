@@ -166,7 +166,7 @@ pub(super) struct Run {
     #[arg(long, env = "HARNESS_RESUME", value_parser = switch)]
     pub(super) resume: bool,
 
-    /// Wait for the registered max_load, up to 30 minutes, instead of refusing a busy host
+    /// Wait for what [environment] registers, up to 30 minutes, instead of refusing a busy host
     #[arg(long, env = "HARNESS_WAIT", value_parser = switch)]
     pub(super) wait: bool,
 

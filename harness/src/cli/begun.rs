@@ -7,8 +7,9 @@ use super::project::Project;
 use super::records::Records;
 use super::session::now;
 use super::ui::Ui;
+use crate::analyse::set_aside;
 use crate::host;
-use crate::measure::{Place, Program};
+use crate::measure::{self, Place, Program};
 use crate::plan::Plan;
 use crate::prereg::Prereg;
 use crate::spool::Spool;
@@ -42,7 +43,11 @@ pub(super) fn begin(
     programs: &[Program],
     ui: &Ui,
 ) -> Result<Begun, Failure> {
-    let host = host::fingerprint();
+    let mut host = host::fingerprint();
+    let pinned = measure::cores(prereg.environment.pin.as_ref());
+    if !pinned.is_empty() {
+        host.environment["pinned"] = pinned.into();
+    }
     let id = Uuid::now_v7();
     // A replication gets an order of its own; the inputs depend on the registered seed alone. Kept within what
     // SQL counts with.
@@ -161,7 +166,10 @@ pub(super) fn resume(
             return Err(other(&format!("the worker of arm `{}` was built anew since", arm.name)));
         }
     }
-    let done = complete(prereg, &data.sets);
+    let mut done = complete(prereg, &data.sets);
+    for it in set_aside(&data).into_iter().filter(|it| it.excluded) {
+        done.extend(it.arms.into_iter().map(|arm| (it.cell.clone(), arm, false, it.block)));
+    }
     let events = data.events.last().map_or(0, |it| it.seq);
     let (here, total) = (done.len(), Plan::new(prereg, data.run.seed).total());
     if (here as u64) < total {

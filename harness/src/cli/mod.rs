@@ -12,6 +12,7 @@ mod doctor;
 mod export;
 mod failure;
 mod files;
+mod gate;
 mod import;
 mod invalidate;
 mod list;
@@ -35,6 +36,7 @@ mod session;
 mod show;
 mod sync;
 mod table;
+mod telemetry;
 mod ui;
 mod verify;
 

@@ -3,10 +3,11 @@
 use super::args::{Global, Recheck};
 use super::begun::begin;
 use super::failure::{Exit, Failure};
+use super::gate::gate;
 use super::project::Project;
 use super::recording::Recording;
 use super::records::Records;
-use super::run::{gate, programs};
+use super::run::programs;
 use super::session;
 use super::table::Table;
 use super::ui::Ui;

@@ -10,6 +10,7 @@ use super::report;
 use super::scratch::Scratch;
 use super::session::{self, now};
 use super::show::part;
+use super::telemetry::{Telemetry, set_aside};
 use super::ui::Ui;
 use crate::decide::{document, findings, is_over};
 use crate::exchange::evidence::{self, Evidence};
@@ -30,6 +31,7 @@ pub(super) struct Recording<'a> {
     prereg: &'a Prereg,
     interrupt: &'a Interrupt,
     begun: Begun,
+    telemetry: Telemetry,
     /// The run as its verdict was computed from it.
     concluded: Option<RunData>,
 }
@@ -42,7 +44,7 @@ impl<'a> Recording<'a> {
         interrupt: &'a Interrupt,
         begun: Begun,
     ) -> Self {
-        Self { records, project, prereg, interrupt, begun, concluded: None }
+        Self { records, project, prereg, interrupt, begun, telemetry: Telemetry::default(), concluded: None }
     }
 
     /// Measures what is missing of the run. Gives the reason when the run is INVALID for it.
@@ -55,11 +57,26 @@ impl<'a> Recording<'a> {
             let root = &self.project.root;
             let mut source = measure::source(prereg, &plan, programs, root, &scratch.0, self.interrupt)?;
             let mut progress = Steps::new(ui.progress(plan.len()), &plan);
-            let Begun { done, cells, sets, outbox, .. } = &mut self.begun;
+            let Begun { done, cells, sets, events, outbox, .. } = &mut self.begun;
+            let telemetry = &mut self.telemetry;
             let records = &mut *self.records;
             let kept = RefCell::new(std::mem::take(sets));
             let enough = |cell: &Cell, blocks: u32| is_over(prereg, cell, &kept.borrow(), blocks);
-            let keep = |index: usize, measured: Measured| {
+            let keep = |index: usize, mut measured: Measured| {
+                telemetry.add(index, measured.conditions);
+                if let Some(aside) = measured.aside.take() {
+                    // What does not count is on record nonetheless, in an event of its own.
+                    let detail = set_aside(&aside, &std::mem::take(&mut measured.sets), &measured.conditions);
+                    *events += 1;
+                    let state = RunState::Running;
+                    let event = Event { seq: *events, at: now(), state, detail: Some(detail) };
+                    outbox.block(records, measured, ui)?;
+                    outbox.event(records, &event, ui)?;
+                    if aside.excluded {
+                        progress.step(index);
+                    }
+                    return Ok(());
+                }
                 // Without looks nobody asks for them.
                 if prereg.design.looks.is_some() {
                     kept.borrow_mut().extend(measured.sets.iter().cloned());
@@ -88,6 +105,13 @@ impl<'a> Recording<'a> {
                 let message = format!("interrupted; all finished blocks of run {id} are stored");
                 Err(Failure::new(Exit::Failed, message).hint(self.how_to_resume()))
             }
+            Err(Stop::Failure(failure @ measure::Failure::Unfit { .. })) => {
+                let shown = Failure::from(&failure);
+                self.end(RunState::Aborted, Some(json!({ "reason": shown.message })), ui)?;
+                self.settle(ui)?;
+                let message = format!("the host is not fit, run {id} stopped: {}", shown.message);
+                Err(Failure::new(Exit::Host, message).hint(self.how_to_resume()))
+            }
             Err(Stop::Failure(failure)) => {
                 let shown = Failure::from(&failure);
                 let detail = json!({ "reason": shown.message, "stderr": failure.stderr() });
@@ -105,7 +129,10 @@ impl<'a> Recording<'a> {
         }
     }
 
-    fn end(&mut self, state: RunState, detail: Option<Value>, ui: &Ui) -> Result<(), Failure> {
+    fn end(&mut self, state: RunState, mut detail: Option<Value>, ui: &Ui) -> Result<(), Failure> {
+        if let Some(telemetry) = self.telemetry.detail() {
+            detail.get_or_insert_with(|| json!({}))["telemetry"] = telemetry;
+        }
         let event = Event { seq: self.begun.events + 1, at: now(), state, detail };
         let ended = self.begun.outbox.event(self.records, &event, ui);
         ended.map_err(|it| self.stopped(it))

@@ -1,20 +1,16 @@
 use super::args::{Format, Global, Run};
 use super::begun::{begin, hint_at_unfinished, resume};
 use super::failure::{Exit, Failure};
+use super::gate;
 use super::project::Project;
 use super::recording::Recording;
 use super::rehearsal::rehearse;
 use super::session;
 use super::ui::Ui;
-use crate::host;
 use crate::measure::{self, Interrupt, Program};
 use crate::prereg::{Launch, Prereg};
 use crate::vocab::Mode;
 use std::collections::BTreeSet;
-use std::time::Duration;
-
-/// How long `--wait` waits for a quiet host.
-const WAIT: Duration = Duration::from_secs(30 * 60);
 
 pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     let prereg = project.load(&args.experiment)?;
@@ -33,7 +29,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     }
     let mut records = session::open(global, project, ui)?;
     let registration = session::freeze(&mut records, project, ui, &prereg)?;
-    let ready = |ui: &Ui| gate(&prereg, args.wait, &interrupt, ui);
+    let ready = |ui: &Ui| gate::gate(&prereg, args.wait, &interrupt, ui);
     let begun = if args.resume {
         resume(&mut records, project, &prereg, &registration, &programs, ready, ui)?
     } else {
@@ -93,36 +89,5 @@ fn warn_of_variables(prereg: &Prereg, ui: &Ui) {
                 with[0].name, first.name
             ));
         }
-    }
-}
-
-/// Refuses, or waits for, a host that is not as quiet as registered.
-pub(super) fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) -> Result<(), Failure> {
-    let Some(max) = prereg.environment.max_load else { return Ok(()) };
-    let Some(load) = host::load_average() else {
-        ui.warning("the registered limit of the load cannot be checked: the host keeps no load average");
-        return Ok(());
-    };
-    if load <= max {
-        return Ok(());
-    }
-    let unfit = |load: f64| {
-        Failure::new(
-            Exit::Host,
-            format!("the host is too busy: its load is {load:.2}, registered is at most {max}"),
-        )
-        .hint("end what else is running, or wait for it: --wait")
-    };
-    if !wait {
-        return Err(unfit(load));
-    }
-    ui.note(&format!("waiting: the load is {load:.2}, registered is at most {max}"));
-    match host::wait_until_quiet(max, WAIT, |pause| !interrupt.wait(pause)) {
-        _ if interrupt.is_set() => Err(Failure::new(
-            Exit::Failed,
-            "interrupted while waiting for a quiet host; nothing was measured",
-        )),
-        Some(load) if load > max => Err(unfit(load)),
-        _ => Ok(()),
     }
 }

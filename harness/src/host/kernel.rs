@@ -65,6 +65,18 @@ impl Kernel {
         percent.parse().ok().map(|it: f64| it / 100.0).filter(|it| (0.0..=1.0).contains(it))
     }
 
+    /// Microseconds in which some task waited for a processor, since the machine began.
+    pub fn waited(&self) -> Option<u64> {
+        let text = self.read("proc/pressure/cpu")?;
+        let some = text.lines().find_map(|it| it.strip_prefix("some "))?;
+        some.split_whitespace().find_map(|it| it.strip_prefix("total="))?.parse().ok()
+    }
+
+    /// How often a process had to give its processor away.
+    pub fn switches(&self, process: u32) -> Option<u64> {
+        counter(&self.read(format!("proc/{process}/status"))?, "nonvoluntary_ctxt_switches")
+    }
+
     /// The load average of the last minute.
     pub fn load(&self) -> Option<f64> {
         let text = self.read("proc/loadavg")?;

@@ -18,5 +18,5 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use git::{commit_that_says, commits_of, git, text_at};
 pub use governor::governors;
 pub use kernel::Kernel;
-pub use load::{load_average, wait_until_quiet};
+pub use load::load_average;
 pub use moment::Moment;

@@ -11,6 +11,8 @@ pub struct Moment {
     processes: BTreeMap<u32, (String, u64)>,
     swapped: Option<u64>,
     throttled: Option<u64>,
+    /// Microseconds in which some task waited for a processor, since the machine began.
+    waited: Option<u64>,
 }
 
 /// Ticks of all processors together since the machine began.
@@ -30,6 +32,7 @@ impl Moment {
             processes: BTreeMap::new(),
             swapped: None,
             throttled: None,
+            waited: kernel.waited(),
         }
     }
 
@@ -58,6 +61,13 @@ impl Moment {
     /// The share of processor time, 0 to 1, in which processors were busy.
     pub fn busy_since(&self, earlier: &Self) -> Option<f64> {
         self.share(earlier, |it| it.idle).map(|it| 1.0 - it)
+    }
+
+    /// The share of the time, 0 to 1, in which some task waited for a processor.
+    pub fn pressure_since(&self, earlier: &Self) -> Option<f64> {
+        let waited = self.waited?.saturating_sub(earlier.waited?) as f64 / 1e6;
+        let passed = self.seconds_since(earlier);
+        (passed > 0.0).then(|| (waited / passed).min(1.0))
     }
 
     /// Pages that went to or came from swap.

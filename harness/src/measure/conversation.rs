@@ -32,6 +32,11 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// With a process that was just started for an arm of a cell.
+    /// The id of the process.
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(super) fn new(child: Child, pipes: Pipes, arm: &str, cell: &Cell, timeout: Duration) -> Self {
         let (arm, cell) = (arm.to_owned(), cell.to_string());
         Self { child, pipes, arm, cell, timeout, effective: BTreeMap::new(), core: None }

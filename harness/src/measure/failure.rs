@@ -3,7 +3,7 @@ use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// Why a sample could not be had. Each makes the run invalid, but for an interruption, which can be resumed.
+/// Why a sample could not be had. Each makes the run invalid, but for an interruption and an unfit host, after which it can be resumed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
@@ -117,6 +117,17 @@ pub enum Failure {
         /// Why.
         why: String,
     },
+    /// The host broke the registered rule of a block at every attempt. The run can be resumed.
+    Unfit {
+        /// The cell; may be empty.
+        cell: String,
+        /// The block.
+        block: u32,
+        /// How often it was measured.
+        attempts: u32,
+        /// What was broken the last time.
+        reasons: String,
+    },
     /// The user ended the run.
     Interrupted,
 }
@@ -193,6 +204,7 @@ impl Failure {
             | Self::Digest { .. }
             | Self::Scratch { .. }
             | Self::Duet { .. }
+            | Self::Unfit { .. }
             | Self::Interrupted => &[],
         }
     }
@@ -212,6 +224,7 @@ impl Failure {
             | Self::Step { .. }
             | Self::Scratch { .. }
             | Self::Duet { .. }
+            | Self::Unfit { .. }
             | Self::Interrupted => false,
         }
     }
@@ -279,6 +292,13 @@ impl fmt::Display for Failure {
             }
             Self::Scratch { attempt, .. } => write!(f, "failed to {attempt}"),
             Self::Duet { why } => write!(f, "no duet: {why}"),
+            Self::Unfit { cell, block, attempts, reasons } => {
+                let place = if cell.is_empty() { String::new() } else { format!(" at {cell}") };
+                write!(
+                    f,
+                    "block {block}{place} broke the registered rule in all of {attempts} attempts: {reasons}"
+                )
+            }
             Self::Interrupted => f.write_str("interrupted"),
         }
     }

@@ -3,8 +3,11 @@
 //! `measure` knows no store: it hands each finished step to a closure before it begins the next, so that
 //! what was measured is safe whatever happens later.
 
+mod affinity;
+mod aside;
 mod build;
 mod command;
+mod conditions;
 mod conversation;
 mod cores;
 mod failure;
@@ -14,8 +17,11 @@ mod pipe;
 mod revision;
 mod worker;
 
+pub use affinity::{allowed, cores};
+pub use aside::{Aside, breaches};
 pub use build::{Built, resolve_arm};
 pub use command::Commands;
+pub use conditions::{Conditions, Meter};
 pub use cores::two_cores;
 pub use failure::{At, Failure, Who};
 pub use interrupt::Interrupt;
@@ -64,6 +70,14 @@ pub trait Source {
         Ok(())
     }
 
+    /// Begins to watch the host, for the block that follows.
+    fn watch(&mut self) {}
+
+    /// What the host did since [`watch`](Self::watch); a source that does not watch knows nothing.
+    fn watched(&mut self) -> Conditions {
+        Conditions::default()
+    }
+
     /// Called when no more samples of `cell` will be asked for.
     fn leave(&mut self, _cell: &Cell) -> Result<(), Failure> {
         Ok(())
@@ -98,16 +112,23 @@ pub fn source<'a>(
     Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt).padded(plan)))
 }
 
+/// A block that breaks the registered rule so often ends the run for now.
+const MOST_ATTEMPTS: u32 = 10;
+
 /// A sample that is stored already: cell, arm, warm-up, block.
 pub type Place = (String, String, bool, u32);
 
 /// What one step measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// One set a metric and arm, each of one block.
     pub sets: Vec<SampleSet>,
     /// Echoes and results of arms that were measured for the first time in this cell.
     pub cells: Vec<CellArm>,
+    /// What the host did meanwhile.
+    pub conditions: Conditions,
+    /// Why the registered rule says that its samples do not count, if it does.
+    pub aside: Option<Aside>,
 }
 
 /// Why measuring ended early.
@@ -124,7 +145,8 @@ pub enum Stop<E> {
 /// `known` holds the results of cells and arms that an interrupted run stored before. A result that differs
 /// from the cell's first is a [`Failure::Digest`]; the step in which it was found is handed over nonetheless. Before every
 /// measured block but the first, `enough` is asked whether the blocks of the cell so far are all that are wanted; then the
-/// rest of the cell is left out.
+/// rest of the cell is left out. A block that breaks the registered rule is handed over with its reasons, and measured again
+/// or not as the rule says; after ten attempts that is a [`Failure::Unfit`].
 pub fn run<E>(
     prereg: &Prereg,
     plan: &Plan,
@@ -148,12 +170,36 @@ pub fn run<E>(
             left = Some(step.cell);
             continue;
         }
-        let (measured, failure) = measure(prereg, cell, &step, done, source, &mut results);
-        if !measured.sets.is_empty() {
-            sink(index, measured).map_err(Stop::Sink)?;
-        }
-        if let Some(failure) = failure {
-            return Err(Stop::Failure(failure));
+        let wanted: Vec<usize> = step
+            .arms()
+            .iter()
+            .copied()
+            .filter(|it| !done.contains(&place(prereg, cell, *it, &step)))
+            .collect();
+        for attempt in 1.. {
+            source.watch();
+            let (mut measured, failure) = measure(prereg, cell, &step, done, source, &mut results);
+            measured.conditions = source.watched();
+            // A block that failed makes the run invalid, whatever the host did.
+            if failure.is_none() && !wanted.is_empty() && !step.warmup {
+                measured.aside = Aside::of(prereg, &measured.conditions, attempt);
+            }
+            let again = measured.aside.as_ref().is_some_and(|it| !it.excluded);
+            let reasons = measured.aside.as_ref().map(|it| it.reasons.join(", "));
+            if !measured.sets.is_empty() {
+                sink(index, measured).map_err(Stop::Sink)?;
+            }
+            if let Some(failure) = failure {
+                return Err(Stop::Failure(failure));
+            }
+            if !again {
+                break;
+            }
+            if attempt == MOST_ATTEMPTS {
+                let (cell, block) = (cell.to_string(), step.block);
+                let reasons = reasons.unwrap_or_default();
+                return Err(Stop::Failure(Failure::Unfit { cell, block, attempts: attempt, reasons }));
+            }
         }
         if plan.is_last_of_cell(index) {
             source.leave(cell).map_err(Stop::Failure)?;
@@ -173,7 +219,7 @@ fn measure(
     source: &mut dyn Source,
     results: &mut Results,
 ) -> (Measured, Option<Failure>) {
-    let mut measured = Measured { sets: Vec::new(), cells: Vec::new() };
+    let mut measured = Measured::default();
     let mut means: BTreeMap<usize, Mean> = BTreeMap::new();
     for round in &step.rounds {
         let wanted = |it: &usize| !done.contains(&place(prereg, cell, *it, step));

@@ -2,7 +2,7 @@ use super::conversation::Conversation;
 use super::cores::two_cores;
 use super::launch::Program;
 use super::pipe::Pipes;
-use super::{Failure, Interrupt, Observation, Source};
+use super::{Conditions, Failure, Interrupt, Meter, Observation, Source};
 use crate::plan::Plan;
 use crate::prereg::{Arm, Prereg};
 use crate::vocab::{Cell, Process};
@@ -32,6 +32,7 @@ pub struct Workers<'a> {
     since: Instant,
     /// By cell and arm: which process of theirs it is, and the process.
     alive: HashMap<(String, usize), (u32, Conversation)>,
+    meter: Meter,
 }
 
 impl<'a> Workers<'a> {
@@ -56,6 +57,7 @@ impl<'a> Workers<'a> {
             interrupt,
             since: Instant::now(),
             alive: HashMap::new(),
+            meter: Meter::default(),
         }
     }
 
@@ -94,7 +96,8 @@ impl<'a> Workers<'a> {
             source,
         })?;
         let start = |source| Failure::Start { command: program.shown.clone(), source };
-        let mut child = Command::new(&program.path)
+        let mut command = Command::new(&program.path);
+        command
             .args(&program.args)
             .current_dir(program.folder.as_ref().unwrap_or(&self.root))
             .env_clear()
@@ -102,9 +105,9 @@ impl<'a> Workers<'a> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(start)?;
+            .process_group(0);
+        let cores = super::cores(self.prereg.environment.pin.as_ref());
+        let mut child = super::affinity::spawn(&mut command, &cores).map_err(start)?;
         let pipes = match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(input), Some(output), Some(errors)) => Pipes::new(input, output, errors),
             _ => Err(std::io::Error::other("it has no pipes")),
@@ -210,6 +213,14 @@ impl Source for Workers<'_> {
             Process::PerArm => Ok(()),
             Process::PerBlock => self.finish(cell),
         }
+    }
+
+    fn watch(&mut self) {
+        self.meter.start(self.alive.values().map(|(_, it)| it.process()));
+    }
+
+    fn watched(&mut self) -> Conditions {
+        self.meter.stop()
     }
 
     fn leave(&mut self, cell: &Cell) -> Result<(), Failure> {

@@ -9,8 +9,8 @@
 
 use super::node::{Node, named};
 use super::{
-    Arm, Commands, Contrast, FORMAT, Factorial, Guard, Hypothesis, Launch, Looks, Output, Prereg, Schedule,
-    Stopping, WorkResult,
+    Arm, Commands, Contrast, FORMAT, Factorial, Guard, Hypothesis, Launch, Looks, Output, Pin, Prereg,
+    Schedule, Stopping, WorkResult,
 };
 use crate::probe::Probe;
 use crate::vocab::{Digest, Margin, Mode, Nature, Scalar};
@@ -153,8 +153,30 @@ impl Prereg {
     }
 
     fn environment_node(&self) -> Node {
-        let max_load = self.environment.max_load.map(|it| ("max_load", Node::Float(it)));
-        Node::Section(named(max_load))
+        let it = &self.environment;
+        let limit = |name, limit: Option<f64>| limit.map(|it| (name, Node::Float(it)));
+        let pin = it.pin.as_ref().map(|it| match it {
+            Pin::One => Node::Bool(true),
+            Pin::Cores(cores) => Node::List(cores.iter().map(|it| Node::Int(i64::from(*it))).collect()),
+        });
+        let blocks = it.blocks.map(|it| {
+            let limits = [
+                limit("max_load", it.max_load),
+                limit("max_steal", it.max_steal),
+                limit("max_pressure", it.max_pressure),
+                Some(("then", Node::text(it.then.as_str()))),
+            ];
+            ("blocks", Node::Section(named(limits.into_iter().flatten())))
+        });
+        let keys = [
+            limit("max_load", it.max_load),
+            limit("max_steal", it.max_steal),
+            limit("max_pressure", it.max_pressure),
+            it.governor.as_ref().map(|it| ("governor", Node::text(it))),
+            pin.map(|it| ("pin", it)),
+            blocks,
+        ];
+        Node::Section(named(keys.into_iter().flatten()))
     }
 
     fn arm_node(&self, it: &Arm) -> Node {

@@ -3,8 +3,8 @@
 use super::parse::{ArmDraft, At, Names, ParamDraft};
 use super::problem::{Report, list};
 use super::table::Table;
-use super::{Arm, Design, Guard, Hypothesis, Launch, Rule, Stopping, Worker};
-use crate::vocab::{Mode, Order, Process, Role, Scalar, Test};
+use super::{Arm, Design, Environment, Guard, Hypothesis, Launch, Rule, Stopping, Worker};
+use crate::vocab::{Mode, Order, Process, Role, Scalar, Test, Then};
 
 const MOST_CELLS: u128 = 10_000;
 const MOST_SAMPLES: u128 = 1_000_000_000;
@@ -289,6 +289,22 @@ pub(super) fn looks(
         ),
         _ => {}
     }
+}
+
+/// What is excluded can be told from what is missing.
+pub(super) fn blocks(root: &Table<'_>, design: Option<&Design>, environment: Option<&Environment>) {
+    let Some(rule) = environment.and_then(|it| it.blocks) else { return };
+    let Some(design) = design.filter(|_| rule.then == Then::Exclude) else { return };
+    let other = match (&design.looks, design.order) {
+        (Some(_), _) => "[design.looks]: looks are after blocks that count",
+        (None, Order::Sequential) => "`order = \"sequential\"`: there are no blocks",
+        _ => return,
+    };
+    root.report.help(
+        root.at_within("environment", "blocks"),
+        format!("`then = \"exclude\"` with {other}"),
+        Some("measure them again: `then = \"remeasure\"`".to_owned()),
+    );
 }
 
 /// A guard says something that no hypothesis or guard before it says of the same cells.

@@ -64,7 +64,9 @@ pub(super) const MARGIN: &[&str] = &["relative", "absolute"];
 pub(super) const DECISION: &[&str] =
     &["alpha", "test", "correction", "agreement", "labels", "thresholds", "noise_margin"];
 pub(super) const THRESHOLDS: &[&str] = &["go", "strong_go", "neutral"];
-pub(super) const ENVIRONMENT: &[&str] = &["max_load"];
+pub(super) const ENVIRONMENT: &[&str] =
+    &["max_load", "max_steal", "max_pressure", "governor", "pin", "blocks"];
+pub(super) const BLOCKS: &[&str] = &["max_load", "max_steal", "max_pressure", "then"];
 pub(super) const REPORT: &[&str] = &["reference"];
 
 #[cfg(test)]
@@ -104,6 +106,7 @@ mod tests {
             ("/$defs/margin/anyOf/1", MARGIN),
             ("/$defs/decision", DECISION),
             ("/$defs/environment", ENVIRONMENT),
+            ("/$defs/blocks", BLOCKS),
             ("/$defs/level", LEVEL),
             ("/$defs/thresholds", THRESHOLDS),
             ("/$defs/report", REPORT),
@@ -147,6 +150,7 @@ mod tests {
         check::<Correction>("decision", "correction");
         check::<Agreement>("decision", "agreement");
         check::<Labels>("decision", "labels");
+        check::<Then>("blocks", "then");
         let units = &schema()["$defs"]["metric"]["properties"]["unit"]["examples"];
         let units: Vec<_> = units.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert_eq!(units, Unit::known().collect::<Vec<_>>());
@@ -172,6 +176,7 @@ mod tests {
             ("[[guards]]", GUARD),
             ("[decision]", DECISION),
             ("[environment]", ENVIRONMENT),
+            ("[environment.blocks]", BLOCKS),
             ("[factors.f.on]", LEVEL),
             ("[decision.thresholds]", THRESHOLDS),
             ("[report]", REPORT),

@@ -24,7 +24,8 @@
 //! | `[[guards]]` | `metric`, `margin` | every cell |
 //! | `[decision]` | | `alpha = 0.05`, `test = "welch"`, `correction = "holm"`, `agreement = "report"`, `labels = "accept-reject"`, `noise_margin = 0.05` |
 //! | `[decision.thresholds]` | with `labels = "go-nogo"`: `go`, `strong_go` | `neutral` is `go` |
-//! | `[environment]` | | no `max_load` |
+//! | `[environment]` | | no `max_load`, `max_steal`, `max_pressure`, `governor`; `pin = false` |
+//! | `[environment.blocks]` | `max_steal`, `max_pressure` or `max_load` | none: every block counts; `then = "remeasure"`, or `"exclude"` |
 //! | `[report]` | | no `reference`: the arm that the others are shown as a percentage of |
 //!
 //! A hypothesis or guard names its `treatment` and `control` where there is not exactly one arm of that role. Each may be a
@@ -121,6 +122,7 @@ mod canonical;
 mod check;
 mod commands;
 mod design;
+mod environment;
 mod factors;
 pub(crate) mod grammar;
 mod keys;
@@ -133,6 +135,7 @@ pub(crate) mod word;
 
 pub use commands::{Commands, Output, Steps, WorkResult, fill_in};
 pub use design::{Design, Looks, Schedule, Stopping};
+pub use environment::{BlockRule, Environment, Pin};
 pub use factors::{Effect, Factor, Factorial};
 pub(crate) use load::read_text;
 pub use load::{LONGEST_FILE, LoadError};
@@ -328,13 +331,6 @@ pub struct Thresholds {
     pub strong_go: f64,
     /// A gain between minus this and this is NEUTRAL. At most `go`.
     pub neutral: f64,
-}
-
-/// What the host must be like for a run to start.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Environment {
-    /// The highest load average of the last minute.
-    pub max_load: Option<f64>,
 }
 
 impl Prereg {

@@ -2,7 +2,7 @@
 
 use crate::vocab::{
     Agreement, Claim, Clock, Correction, Direction, Labels, LookMethod, Mode, Nature, Order, Process, Role,
-    Spending, Test, UnknownWord,
+    Spending, Test, Then, UnknownWord,
 };
 use std::str::FromStr;
 
@@ -59,6 +59,7 @@ words! {
     Process, "process", |_| true;
     LookMethod, "look method", |_| true;
     Spending, "spending function", |_| true;
+    Then, "consequence", |_| true;
     Clock, "clock", |it| match it {
         Clock::Wall | Clock::ThreadCpu => true,
     };

@@ -6,6 +6,7 @@ mod effects;
 mod experiment;
 mod factorial;
 mod figures;
+mod host;
 mod ledger;
 mod looks;
 pub mod markdown;

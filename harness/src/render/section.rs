@@ -4,7 +4,7 @@ use super::effects::{contrasts, scorecard};
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
-use super::{caveats, factorial, looks, robustness, tables};
+use super::{caveats, factorial, host, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::{Judged, label};
 use crate::prereg::{Commands, Hypothesis, Launch, Prereg, Stopping, WorkResult};
@@ -62,6 +62,7 @@ pub(super) fn write(
     }
     design(page, prereg)?;
     if let Some(run) = experiment.deciding() {
+        host::write(page, prereg, run)?;
         environment(page, prereg, run)?;
     }
     registrations(page, experiment)?;

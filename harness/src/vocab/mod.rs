@@ -235,6 +235,16 @@ word! {
 }
 
 word! {
+    /// What becomes of a block that breaks the registered rule.
+    Then {
+        /// It is measured again, at most ten times.
+        Remeasure = "remeasure",
+        /// It does not count, in any arm.
+        Exclude = "exclude",
+    }
+}
+
+word! {
     /// How a run that is looked at before its end keeps its error rates.
     LookMethod {
         /// Boundaries that spend alpha over the looks.

@@ -160,6 +160,21 @@ fn sayings() -> impl Strategy<Value = Vec<Saying>> {
     vec(saying, 0..4)
 }
 
+fn environment() -> impl Strategy<Value = Environment> {
+    let share = || option::of(0.0..=1.0);
+    let cores = btree_set(0_u32..64, 1..4).prop_map(|it| Pin::Cores(it.into_iter().collect()));
+    let pin = option::of(prop_oneof![Just(Pin::One), cores]);
+    let blocks =
+        (0.1..9.0, share(), share(), select(Then::ALL)).prop_map(|(load, max_steal, max_pressure, then)| {
+            BlockRule { max_load: Some(load), max_steal, max_pressure, then }
+        });
+    let limits = (option::of(0.1..99.0), share(), share());
+    (limits, option::of("[a-z]{1,9}"), pin, option::of(blocks)).prop_map(|(limits, governor, pin, blocks)| {
+        let (max_load, max_steal, max_pressure) = limits;
+        Environment { max_load, max_steal, max_pressure, governor, pin, blocks }
+    })
+}
+
 /// Any pre-registration that is valid.
 pub(crate) fn prereg() -> impl Strategy<Value = Prereg> {
     let words = (
@@ -173,12 +188,19 @@ pub(crate) fn prereg() -> impl Strategy<Value = Prereg> {
     );
     let params = btree_map("[a-z]{1,2}", values(), 0..4);
     let parts = (worker(), params, arms(), design(), metrics(), sayings(), rule());
-    (words, parts, option::of(0.1..99.0)).prop_map(|(words, parts, max_load)| {
+    (words, parts, environment()).prop_map(|(words, parts, mut environment)| {
         let (id, title, ledger, order, claim, changes, baseline) = words;
         let (worker, params, arms, design, metrics, sayings, decision) = parts;
         let params: Vec<_> = params.into_iter().collect();
         let (hypotheses, guards) = said(sayings, &params, &arms, &metrics);
-        let environment = Environment { max_load };
+        // Without blocks, none can be excluded.
+        if let Some(rule) = environment
+            .blocks
+            .as_mut()
+            .filter(|_| design.order == Order::Sequential || design.looks.is_some())
+        {
+            rule.then = Then::Remeasure;
+        }
         // No experiment is its own baseline.
         let baseline = baseline.filter(|it| *it != id);
         Prereg {

@@ -1,7 +1,7 @@
 //! One command from its start to its end, with what it says on the way.
 
 use super::capture::{Capture, Tail};
-use crate::measure::Interrupt;
+use crate::measure::{Interrupt, affinity};
 use crate::probe::{Usage, reap};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -45,6 +45,7 @@ pub(super) struct Exited {
 pub(super) fn run(
     command: &mut Command,
     mut capture: Option<&mut Capture>,
+    cores: &[u32],
     limit: Duration,
     interrupt: Option<&Interrupt>,
 ) -> io::Result<Ended> {
@@ -59,7 +60,7 @@ pub(super) fn run(
         pipes.stdout = Some(output);
     }
     let start = Instant::now();
-    let child = command.spawn()?;
+    let child = affinity::spawn(command, cores)?;
     let pid = Pid::from_child(&child);
     let mut group = Group { pid, child: Some(child) };
     let mut tail = Tail::default();

@@ -62,7 +62,9 @@ impl Counter {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.to_string()),
             _ => std::fs::create_dir_all(&self.scratch).map_err(failed)?,
         }
-        match child::run(command, None, limit.saturating_mul(SLOWDOWN), Some(interrupt)).map_err(failed)? {
+        match child::run(command, None, &[], limit.saturating_mul(SLOWDOWN), Some(interrupt))
+            .map_err(failed)?
+        {
             Ended::Exited(_) => {}
             Ended::TimedOut(_) => return Err("it did not end".to_owned()),
             Ended::Interrupted => return Ok(None),

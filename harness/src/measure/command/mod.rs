@@ -8,7 +8,7 @@ mod reading;
 use super::failure::{At, Who};
 use super::launch::{LaunchError, Program, line};
 use super::worker::environments;
-use super::{Failure, Interrupt, Observation, Source};
+use super::{Conditions, Failure, Interrupt, Meter, Observation, Source};
 use crate::prereg::{Commands as Registered, Launch, Output, Prereg, Steps, WorkResult, fill_in};
 use crate::probe::Probe;
 use crate::vocab::{Cell, Scalar};
@@ -37,6 +37,9 @@ pub struct Commands<'a> {
     root: PathBuf,
     interrupt: &'a Interrupt,
     since: Instant,
+    /// The processors that commands may use; empty: all.
+    cores: Vec<u32>,
+    meter: Meter,
     readings: Readings<'a>,
     /// Only where a metric asks for instructions.
     counter: Option<Counter>,
@@ -99,6 +102,8 @@ impl<'a> Commands<'a> {
             root: root.to_owned(),
             interrupt,
             since: Instant::now(),
+            cores: super::cores(prereg.environment.pin.as_ref()),
+            meter: Meter::default(),
             readings: Readings::of(prereg),
             ready: BTreeMap::new(),
             begun: false,
@@ -148,7 +153,8 @@ impl<'a> Commands<'a> {
         let mut command = self.command(program, params, arm);
         let interrupt = (!self.ending).then_some(self.interrupt);
         let start = |source| Failure::Start { command: program.shown.clone(), source };
-        let ended = child::run(&mut command, None, self.prereg.worker.timeout, interrupt).map_err(start)?;
+        let ended = child::run(&mut command, None, &self.cores, self.prereg.worker.timeout, interrupt)
+            .map_err(start)?;
         let step = || format!("`{}` ({name})", program.shown.join(" "));
         match ended {
             Ended::Exited(it) if it.status.success() => Ok(()),
@@ -264,7 +270,8 @@ impl<'a> Commands<'a> {
         let start = |source: io::Error| Failure::Start { command: self.programs[arm].shown.clone(), source };
         let limit = self.prereg.worker.timeout;
         let ended =
-            child::run(&mut ready.command, capture.as_mut(), limit, Some(self.interrupt)).map_err(start)?;
+            child::run(&mut ready.command, capture.as_mut(), &self.cores, limit, Some(self.interrupt))
+                .map_err(start)?;
         let boxed = || Box::new(at.clone());
         let exited = match ended {
             Ended::Exited(it) => it,
@@ -296,6 +303,14 @@ impl<'a> Commands<'a> {
 }
 
 impl Source for Commands<'_> {
+    fn watch(&mut self) {
+        self.meter.start(std::iter::empty());
+    }
+
+    fn watched(&mut self) -> Conditions {
+        self.meter.stop()
+    }
+
     fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure> {
         self.begin_block(cell, block, warmup)?;
         let mut ready = self.ready(cell, arm);

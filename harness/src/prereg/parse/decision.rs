@@ -1,5 +1,5 @@
 use crate::prereg::table::{Item, Table};
-use crate::prereg::{Environment, Rule, Thresholds, keys};
+use crate::prereg::{Rule, Thresholds, keys};
 use crate::vocab::{Agreement, Correction, Labels, Test};
 
 pub(super) fn rule(root: &Table<'_>) -> Option<Rule> {
@@ -58,12 +58,6 @@ fn thresholds(item: &Item<'_>, labels: Option<Labels>) -> Option<Thresholds> {
         return table.get("neutral")?.wrong("a gain of at most that of `go`");
     }
     Some(Thresholds { go, strong_go: high, neutral })
-}
-
-pub(super) fn environment(root: &Table<'_>) -> Option<Environment> {
-    let table = root.section_or_empty("environment", Some(keys::ENVIRONMENT))?;
-    let max_load = table.maybe("max_load", |it| within(&it, "a number above 0", |load| load > 0.0));
-    Some(Environment { max_load: max_load? })
 }
 
 fn within(item: &Item<'_>, expected: &str, accepts: impl Fn(f64) -> bool) -> Option<f64> {

@@ -8,6 +8,7 @@ mod claims;
 mod commands;
 mod decision;
 mod design;
+mod environment;
 mod factors;
 mod looks;
 mod metrics;
@@ -187,7 +188,7 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     };
     let hypotheses = claims::hypotheses(&root, &names);
     let guards = claims::guards(&root, &names);
-    let environment = decision::environment(&root);
+    let environment = environment::read(&root);
     let reference = claims::reference(&root, &names);
 
     check::roles(&root, &names, claims::declared(&root));
@@ -201,6 +202,7 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     check::commands(&root, design.as_ref(), worker.as_ref());
     check::guards(report, &guards, &hypotheses);
     check::looks(&root, design.as_ref(), decision.as_ref(), claims::declared(&root), &hypotheses);
+    check::blocks(&root, design.as_ref(), environment.as_ref());
 
     let _: i64 = format?;
     Some(Prereg {

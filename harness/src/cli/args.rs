@@ -147,6 +147,8 @@ pub(super) enum Command {
     Compare(Compare),
     /// Recompute the claims of a published table from its own numbers
     Audit(Audit),
+    /// Measure an experiment's control against itself: this host's false accepts, noise floor and power
+    Calibrate(Calibrate),
     /// Tell what makes this machine unfit for measuring, and what to do about it; nothing is changed
     Doctor(Doctor),
     /// Look into the store, which is a Postgres database
@@ -355,6 +357,25 @@ pub(super) struct Audit {
     /// Exit with 3 if a claim does not follow
     #[arg(long, env = "HARNESS_GATE", value_parser = clap::builder::BoolishValueParser::new())]
     pub(super) gate: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Calibrate {
+    /// The experiment: the name of its file in `experiments`, without `.toml`
+    pub(super) experiment: String,
+
+    /// How often the control is compared with itself, in each cell
+    #[arg(long, value_name = "N", default_value_t = 100, env = "HARNESS_COMPARISONS",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) comparisons: u32,
+
+    /// Samples of each copy; other numbers than the registered one are shown and not kept
+    #[arg(long, value_name = "N", env = "HARNESS_SAMPLES", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(super) samples: Option<u32>,
+
+    /// Wait for what [environment] registers, up to 30 minutes, instead of refusing a busy host
+    #[arg(long, env = "HARNESS_WAIT", value_parser = switch)]
+    pub(super) wait: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -16,6 +16,7 @@ use crate::spool::Spool;
 use crate::stats::rng::mix64;
 use crate::store::{self, CellArm, Event, Registration, RunArm, RunLine, SampleSet, StoreError};
 use crate::vocab::RunState;
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
@@ -47,6 +48,9 @@ pub(super) fn begin(
     let pinned = measure::cores(prereg.environment.pin.as_ref());
     if !pinned.is_empty() {
         host.environment["pinned"] = pinned.into();
+    }
+    if let Some(calibration) = super::calibrate::newest(project, prereg, &host.host)? {
+        host.environment["calibration"] = json!(calibration);
     }
     let id = Uuid::now_v7();
     // A replication gets an order of its own; the inputs depend on the registered seed alone. Kept within what

@@ -5,6 +5,7 @@
 mod args;
 mod audit;
 mod begun;
+mod calibrate;
 mod check;
 mod compare;
 mod db;
@@ -94,6 +95,7 @@ fn dispatch(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Command::Run(it) => run::run(it, &args.global, &project, ui),
         Command::Recheck(it) => recheck::run(it, &args.global, &project, ui),
         Command::Register(it) => register::run(it, &args.global, &project, ui),
+        Command::Calibrate(it) => calibrate::run(it, &project, ui),
         Command::Check(it) => check::run(it, &project, ui),
         Command::List(it) => list::run(it, &args.global, &project, ui),
         Command::Show(it) => show::run(it, &args.global, &project, ui),

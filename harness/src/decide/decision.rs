@@ -1,5 +1,6 @@
 use super::criterion::Criterion;
 use super::effects::{self, Effects};
+use super::floor;
 use super::judge::{self, Judged, Kind, shares_a_gain};
 use super::label;
 use super::looks::{self, CellLooks};
@@ -13,6 +14,7 @@ use crate::vocab::{
     significant, with_interval,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
 
 /// What a run says of an experiment: the verdict and all that leads to it.
 #[derive(Clone, Debug)]
@@ -33,11 +35,17 @@ pub struct Decision {
     pub sham: Vec<ShamCheck>,
     /// Every look at every cell; empty where none are registered.
     pub looks: Vec<CellLooks>,
+    /// The calibration of the host that it took into account.
+    pub calibration: Option<Uuid>,
 }
 
 /// Decides a run of `prereg` by its rule.
 pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
-    let hypotheses = judge::hypotheses(prereg, analysis);
+    let mut hypotheses = judge::hypotheses(prereg, analysis);
+    let calibration = floor::calibration(run);
+    if let Some(it) = &calibration {
+        floor::apply(it, &mut hypotheses);
+    }
     let guards = judge::guards(prereg, analysis);
     let sham: Vec<ShamCheck> = analysis.sham.iter().map(|it| sham::check(prereg, it)).collect();
     let looks = looks::replay(prereg, &run.sets);
@@ -45,6 +53,7 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
     invalid.extend(looks.iter().filter_map(CellLooks::problem));
     let mut criteria: Vec<Criterion> =
         hypotheses.iter().chain(&guards).flat_map(|it| criteria(prereg, it, hypotheses.len())).collect();
+    criteria.extend(calibration.iter().flat_map(|it| floor::criteria(it, &hypotheses)));
     criteria.extend(integrity(prereg, analysis, &sham, run));
     criteria.extend(looks.iter().map(looked));
     let all = || hypotheses.iter().chain(&guards);
@@ -64,7 +73,8 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
         (Verdict::Accept, Vec::new())
     };
     let effects = effects::effects(prereg, analysis);
-    Decision { verdict, reasons, criteria, hypotheses, guards, effects, sham, looks }
+    let calibration = calibration.map(|it| it.id);
+    Decision { verdict, reasons, criteria, hypotheses, guards, effects, sham, looks, calibration }
 }
 
 impl Decision {

@@ -37,6 +37,9 @@ pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Va
     if prereg.decision.thresholds.is_some() {
         document["label"] = label(prereg, decision).into();
     }
+    if let Some(id) = decision.calibration {
+        document["calibration"] = json!(id);
+    }
     if prereg.factors.is_some() {
         document["effects"] = decision.effects.iter().map(effects).collect();
     }

@@ -47,7 +47,7 @@
 //! The panel and d know nothing of looks.
 //!
 //! No caveat drops a sample, and none supports or refutes anything. What is not normal, far out, of several modes, of unequal
-//! spread, drifting or not steady is reported. Two take a finding away:
+//! spread, drifting or not steady is reported. Three things take a finding away, two of them caveats:
 //!
 //! * Dependence. Where the differences within blocks (of arms that were measured one after the other: an arm's own samples) have
 //!   neighbors with a positive correlation, one-sided p below 5 %, what is supported or refuted becomes undecided unless
@@ -57,6 +57,10 @@
 //! * A coarse clock. Where a time has fewer than 100 steps of the clock in a typical sample, or more than half of the samples of an
 //!   arm are tied, a hypothesis or guard that is supported becomes undecided if moving its interval by one step toward the
 //!   limit would reach it.
+//!
+//! A third is the noise floor of the host, where a run carries a [`Calibration`]: one of exactly its registration, made on its
+//! host before it began. A claim of superiority that is supported becomes undecided if its gain, as a share of the control, is below
+//! what 95 % of the comparisons of the control with itself stay below there.
 //!
 //! An effect of a factorial is a comparison of two sides, each made of several arms block by block
 //! ([`EffectComparison`](crate::analyse::EffectComparison)), and judged as one of two arms is. Additivity with a relative margin
@@ -72,6 +76,7 @@
 //! `"require"` what is supported becomes undecided unless there are answers and all agree, and nothing else changes: the
 //! panel can take support away and never give it. It is computed when it is first asked for.
 
+mod calibration;
 mod claim;
 mod clock;
 mod criterion;
@@ -79,6 +84,7 @@ mod decision;
 mod dependence;
 mod document;
 mod effects;
+mod floor;
 mod judge;
 mod label;
 mod looks;
@@ -93,10 +99,12 @@ mod sequence;
 mod sham;
 mod signs;
 
+pub use calibration::{Calibrated, Calibration, INJECTED, Power, Share, calibrate, twin};
 pub use criterion::Criterion;
 pub use decision::{Decision, decide, gain_text};
 pub use document::{document, findings};
 pub use effects::{EffectRow, Effects};
+pub use floor::calibration;
 pub use judge::{Judged, Kind};
 pub use label::{label, spelling};
 pub use looks::{CellLooks, Look, is_over};

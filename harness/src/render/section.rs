@@ -423,7 +423,8 @@ fn environment(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Re
     put("harness", it.harness.as_str().into());
     put("seed of the order", it.seed.to_string().into());
     if let Some(facts) = it.environment.as_object() {
-        for (name, value) in facts {
+        // A calibration is a document; the criteria tell what it is used for.
+        for (name, value) in facts.iter().filter(|(name, _)| *name != "calibration") {
             put(name, value.as_str().map_or_else(|| value.to_string(), str::to_owned).into());
         }
     }

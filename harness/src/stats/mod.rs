@@ -79,6 +79,7 @@ mod ratio;
 mod spread_ratio;
 mod variance_tests;
 mod welch;
+mod wilson;
 mod yuen;
 
 // Two arms by ranks.
@@ -181,4 +182,5 @@ pub use trend::{Trend, trend};
 pub use variance_tests::{FTest, VarianceTest, brown_forsythe, levene, variance_ratio};
 pub use warm_up::warm_up_length;
 pub use welch::{TTest, Welch, student, welch, welch_of_moments};
+pub use wilson::wilson;
 pub use yuen::{Yuen, yuen};

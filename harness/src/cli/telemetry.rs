@@ -21,7 +21,7 @@ impl Telemetry {
     pub(super) fn add(&mut self, step: usize, it: Conditions) {
         let every = self.joined.max(1);
         match self.rows.last_mut() {
-            Some((_, last)) if self.pending % every != 0 => *last = worst(*last, it),
+            Some((_, last)) if !self.pending.is_multiple_of(every) => *last = worst(*last, it),
             _ => self.rows.push((step, it)),
         }
         self.pending += 1;

@@ -11,12 +11,18 @@ pub fn calibration(run: &RunData) -> Option<Calibration> {
     serde_json::from_value(run.run.environment.get("calibration")?.clone()).ok()
 }
 
-/// Takes support away where the gain is below the floor.
+/// Leaves undecided what is supported by a gain below the floor, or refuted by less than the floor below a relative margin.
 pub(super) fn apply(calibration: &Calibration, hypotheses: &mut [Judged]) {
     for it in hypotheses {
         let Some(place) = place(calibration, it) else { continue };
         let Some(gain) = share(it) else { continue };
-        if it.claim == Claim::Superior && it.finding == Finding::Supported && gain < place.noise_floor {
+        // What refutes lies below the margin, and may do so by noise.
+        let short = match (it.finding, it.margin) {
+            (Finding::Supported, _) => gain < place.noise_floor,
+            (Finding::Refuted, Margin::Relative(margin)) => margin - gain < place.noise_floor,
+            _ => false,
+        };
+        if it.claim == Claim::Superior && short {
             it.finding = Finding::Undecided;
             it.reason = format!(
                 "this host shows as much between equal arms: its noise floor is {} %",

@@ -60,7 +60,8 @@
 //!
 //! A third is the noise floor of the host, where a run carries a [`Calibration`]: one of exactly its registration, made on its
 //! host before it began. A claim of superiority that is supported becomes undecided if its gain, as a share of the control, is below
-//! what 95 % of the comparisons of the control with itself stay below there.
+//! what 95 % of the comparisons of the control with itself stay below there; one that is refuted does so if its gain lies less than
+//! that below a relative margin.
 //!
 //! An effect of a factorial is a comparison of two sides, each made of several arms block by block
 //! ([`EffectComparison`](crate::analyse::EffectComparison)), and judged as one of two arms is. Additivity with a relative margin

@@ -1,7 +1,7 @@
 //! What the host did while the deciding run was measured, where it matters.
 
 use super::experiment::RecordedRun;
-use super::markdown::{Align, Table, code, escape};
+use super::markdown::{Align, Table, escape};
 use crate::analyse::set_aside;
 use crate::prereg::Prereg;
 use crate::vocab::significant;
@@ -71,7 +71,7 @@ pub(super) fn write(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fm
     ]);
     for it in aside.iter().take(LISTED) {
         table.row([
-            code(&it.cell),
+            it.cell.as_str().into(),
             it.block.to_string().into(),
             it.attempt.to_string().into(),
             it.reasons.join("; ").into(),

@@ -122,6 +122,11 @@ pub enum Error {
         /// What happened then.
         reason: String,
     },
+    /// The texts do not fit into one suffix index. The index is unchanged.
+    TextsTooLarge {
+        /// The most bytes and texts there can be together.
+        limit: usize,
+    },
 }
 
 impl Error {
@@ -156,7 +161,7 @@ impl fmt::Display for Error {
             Self::Foreign { path, found } => write!(
                 f,
                 "failed to open `{}`: not an image of this engine, found {found} at byte 0; \
-                 the file was left as it is, use `create` with another path for a new trie",
+                 the file was left as it is, use another path for a new one",
                 path.display()
             ),
             Self::Version { path, found, newest } => write!(
@@ -194,6 +199,10 @@ impl fmt::Display for Error {
             Self::KeyOrder { before, key } => write!(
                 f,
                 "key `{key}` does not come after `{before}`; give an image its keys in byte order, each once"
+            ),
+            Self::TextsTooLarge { limit } => write!(
+                f,
+                "texts have more than `{limit}` bytes together; split them over several indexes, the index is unchanged"
             ),
             Self::ImageTooLarge { limit } => {
                 write!(f, "terms need more than `{limit}` bytes in one image; split them over several tries")

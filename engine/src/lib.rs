@@ -1,4 +1,4 @@
-//! A persistent trie over bytes or chars.
+//! Persistent tries and suffix indexes over bytes or chars.
 //!
 //! A trie lives in memory, a checkpoint writes all of it to an immutable, checksummed image in one atomic step, and
 //! opening makes the image usable again: *eagerly*, by making a heap node of every node in it (with one thread or
@@ -31,7 +31,7 @@
 //! ```
 //!
 //! Modules, in reading order: [`symbol`] what keys are made of, [`format`](mod@format) the bytes of a file, [`trie`] the trie,
-//! [`store`] a map that takes changes one by one and survives crashes, [`codec`] dictionaries in
+//! [`store`] a map that takes changes one by one and survives crashes, [`suffix`] the indexes of substrings, [`codec`] dictionaries in
 //! other formats, and [`Error`] what can go wrong. The engine reads no clock and no environment variable and prints nothing,
 //! except for the allocator `heap` (feature `heap`): it reads its switches and
 //! reports faults.
@@ -46,12 +46,14 @@ pub mod store;
 #[cfg(loom)]
 #[path = "store/loom.rs"]
 mod store;
+pub mod suffix;
 pub mod symbol;
 pub mod trie;
 
 pub use error::{Error, Result};
 #[cfg(not(loom))]
 pub use store::{ByteStore, CharStore, Durability, Snapshot, Store, StoreOptions};
+pub use suffix::{Position, Scdawg, SuffixAutomaton, SuffixIndex, SuffixTree};
 pub use trie::{
     Backing, ByteImage, ByteTrie, CharImage, CharTrie, Image, ImageWriter, LoadStrategy, OpenOptions,
     Profile, Rank, Trie, Verify,

@@ -45,7 +45,7 @@ impl fmt::Display for KeyKind {
 }
 
 /// A symbol that keys are made of: [`u8`] or [`char`].
-pub trait Symbol: 'static {
+pub trait Symbol: Copy + Ord + fmt::Debug + Send + Sync + 'static {
     /// A borrowed key: `[u8]` or `str`.
     type Key: ?Sized;
     /// An owned key, as iteration returns it: `Vec<u8>` or `String`.
@@ -61,6 +61,15 @@ pub trait Symbol: 'static {
 
     /// As [`key`](Self::key), without a copy.
     fn borrowed(bytes: &[u8]) -> Option<&Self::Key>;
+
+    /// Puts the bytes of this symbol at the end of `out`.
+    fn push(self, out: &mut Vec<u8>);
+
+    /// The symbol at the start of these bytes and how many of them it takes, or `None` if there is none.
+    fn first(bytes: &[u8]) -> Option<(Self, usize)>;
+
+    /// Whether a symbol starts with this byte, in bytes that are those of keys.
+    fn starts(byte: u8) -> bool;
 }
 
 impl Symbol for u8 {
@@ -78,6 +87,19 @@ impl Symbol for u8 {
 
     fn borrowed(bytes: &[u8]) -> Option<&[u8]> {
         Some(bytes)
+    }
+
+    fn push(self, out: &mut Vec<u8>) {
+        out.push(self);
+    }
+
+    fn first(bytes: &[u8]) -> Option<(u8, usize)> {
+        bytes.first().map(|&byte| (byte, 1))
+    }
+
+    #[inline]
+    fn starts(_: u8) -> bool {
+        true
     }
 }
 
@@ -97,6 +119,21 @@ impl Symbol for char {
     fn borrowed(bytes: &[u8]) -> Option<&str> {
         std::str::from_utf8(bytes).ok()
     }
+
+    fn push(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+
+    fn first(bytes: &[u8]) -> Option<(char, usize)> {
+        let chunk = bytes.utf8_chunks().next()?;
+        let first = chunk.valid().chars().next()?;
+        Some((first, first.len_utf8()))
+    }
+
+    #[inline]
+    fn starts(byte: u8) -> bool {
+        byte & 0xC0 != 0x80
+    }
 }
 
 #[cfg(test)]
@@ -109,6 +146,20 @@ mod tests {
             assert_eq!(KeyKind::from_code(kind.code()), Some(kind));
         }
         assert_eq!(KeyKind::from_code(2), None);
+    }
+
+    #[test]
+    fn the_first_symbol_takes_its_bytes() {
+        for (text, first) in
+            [("日本", Some(('日', 3))), ("𝛃", Some(('𝛃', 4))), ("a", Some(('a', 1))), ("", None)]
+        {
+            assert_eq!(<char as Symbol>::first(text.as_bytes()), first);
+        }
+        assert_eq!(<char as Symbol>::first(b"\xE6\x97"), None);
+        assert_eq!(<u8 as Symbol>::first(b"\xE6\x97"), Some((0xE6, 1)));
+        let mut bytes = Vec::new();
+        '語'.push(&mut bytes);
+        assert_eq!(bytes, "語".as_bytes());
     }
 
     #[test]

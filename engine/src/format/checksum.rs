@@ -38,8 +38,7 @@ impl PageGrid {
     }
 
     /// The checksums of all pages, four bytes each, as they are stored.
-    #[cfg(test)]
-    fn encode(&self, file: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode(&self, file: &[u8]) -> Vec<u8> {
         (0..self.len()).flat_map(|index| crc32(slice(file, self.page(index))).to_le_bytes()).collect()
     }
 }

@@ -21,12 +21,16 @@ const FEATURE_RANKS: u16 = 1;
 /// `kind` of a file that holds a trie.
 pub(crate) const KIND_TRIE: u8 = 1;
 
+/// `kind` of a file that holds a suffix index.
+pub(crate) const KIND_SUFFIX: u8 = 2;
+
 /// `page_shift` of this version: pages of 4096 bytes.
 const PAGE_SHIFT: u8 = 12;
 
 /// A decoded header. Offsets and widths are in `FORMAT.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
+    pub(crate) kind: u8,
     pub(crate) key_kind: KeyKind,
     /// Nodes tell the rank of their first key.
     pub(crate) ranks: bool,
@@ -47,7 +51,7 @@ impl Header {
         put(0, &MAGIC);
         put(8, &NEWEST_VERSION.to_le_bytes());
         put(10, &(if self.ranks { FEATURE_RANKS } else { 0 }).to_le_bytes());
-        put(12, &[KIND_TRIE, self.key_kind.code(), self.value_width, PAGE_SHIFT]);
+        put(12, &[self.kind, self.key_kind.code(), self.value_width, PAGE_SHIFT]);
         put(16, &self.file_len.to_le_bytes());
         put(24, &self.key_count.to_le_bytes());
         put(32, &self.created_seq.to_le_bytes());
@@ -93,7 +97,7 @@ impl Header {
         if features & !FEATURE_RANKS != 0 {
             return Err(unsupported(10, "feature bits", u64::from(features)));
         }
-        if head[12] != KIND_TRIE {
+        if head[12] != KIND_TRIE && head[12] != KIND_SUFFIX {
             return Err(unsupported(12, "kind of index", u64::from(head[12])));
         }
         let key_kind =
@@ -110,6 +114,7 @@ impl Header {
             return Err(unsupported(52, "reserved field", u64::from(u32_at(head, 52))));
         }
         Ok(Self {
+            kind: head[12],
             key_kind,
             ranks: features & FEATURE_RANKS != 0,
             value_width: head[14],
@@ -121,6 +126,20 @@ impl Header {
             section_count: u32_at(head, 48),
             table_crc: u32_at(head, 56),
         })
+    }
+}
+
+impl Header {
+    /// Refuses a file that holds another kind of index.
+    pub(crate) fn expect_kind(&self, kind: u8, path: &Path) -> Result<()> {
+        if self.kind == kind {
+            return Ok(());
+        }
+        let name = match self.kind {
+            KIND_TRIE => "a trie, not a suffix index,",
+            _ => "a suffix index, not a trie,",
+        };
+        Err(Error::Unsupported { path: path.to_owned(), offset: 12, found: name.to_owned() })
     }
 }
 
@@ -146,6 +165,7 @@ mod tests {
 
     fn header() -> Header {
         Header {
+            kind: KIND_TRIE,
             key_kind: KeyKind::Chars,
             ranks: true,
             value_width: 8,

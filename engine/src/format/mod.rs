@@ -13,7 +13,7 @@ pub use header::{HEADER_LEN, MAGIC, NEWEST_VERSION};
 pub use storage::{Disk, Storage, StorageFile};
 
 pub(crate) use checksum::{PAGE_LEN, PageGrid, Pages, crc32};
-pub(crate) use header::Header;
+pub(crate) use header::{Header, KIND_SUFFIX, KIND_TRIE};
 pub(crate) use map::{Bytes, Head};
 pub(crate) use replace::{Replacement, Target, publish};
 pub(crate) use section::{ENTRY_LEN, Section, SectionId, Table};

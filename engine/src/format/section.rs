@@ -30,6 +30,16 @@ pub(crate) enum SectionId {
     Trie = 1,
     /// Lines of a point index.
     Point = 2,
+    /// The texts of a suffix index, one behind the other.
+    Text = 4,
+    /// Its suffix array.
+    Array = 5,
+    /// Bytes that follow each suffix's bucket.
+    Next = 6,
+    /// The upper nodes of its tree.
+    Tree = 7,
+    /// Which text a position lies in.
+    Docs = 8,
     /// Keys and values that a point index refers to.
     Records = 11,
     /// Checksums of the pages of all other sections.
@@ -180,7 +190,17 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
     let unsupported = |offset: usize, found| {
         Err(Error::Unsupported { path: path.to_owned(), offset: offset as u64, found })
     };
-    let known = [SectionId::Trie, SectionId::Point, SectionId::Records, SectionId::PageCrc];
+    let known = [
+        SectionId::Trie,
+        SectionId::Point,
+        SectionId::Text,
+        SectionId::Array,
+        SectionId::Next,
+        SectionId::Tree,
+        SectionId::Docs,
+        SectionId::Records,
+        SectionId::PageCrc,
+    ];
     let known = known.iter().any(|&id| id as u16 == section.id);
     if !known && section.flags & FLAG_REQUIRED != 0 {
         return unsupported(at, format!("required section `{}`", section.id));
@@ -200,11 +220,13 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::header::KIND_TRIE;
     use super::*;
     use crate::symbol::KeyKind;
 
     fn header(file_len: u64, section_count: u32, table_crc: u32) -> Header {
         Header {
+            kind: KIND_TRIE,
             key_kind: KeyKind::Bytes,
             ranks: false,
             value_width: 0,

@@ -52,9 +52,9 @@ pub enum Backing {
 /// Options of [`Trie::open`](super::Trie::open): lazy, header verified, mapped, unless told otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    pub(super) strategy: LoadStrategy,
-    pub(super) verify: Verify,
-    pub(super) backing: Backing,
+    pub(crate) strategy: LoadStrategy,
+    pub(crate) verify: Verify,
+    pub(crate) backing: Backing,
 }
 
 impl OpenOptions {

@@ -9,8 +9,8 @@ use super::point::{Point, PointBuilder};
 use super::read::{ImageFile, Used};
 use crate::error::{Error, Result};
 use crate::format::{
-    Bytes, ENTRY_LEN, HEADER_LEN, Head, Header, PageGrid, Pages, Replacement, Section, SectionId, Table,
-    crc32,
+    Bytes, ENTRY_LEN, HEADER_LEN, Head, Header, KIND_TRIE, PageGrid, Pages, Replacement, Section, SectionId,
+    Table, crc32,
 };
 use crate::symbol::KeyKind;
 use crate::trie::options::{Backing, Verify};
@@ -100,6 +100,7 @@ impl FileBuilder {
             spans.into_iter().flat_map(|(id, span)| Section::paged(id, span).encode()).collect();
         table.extend(Section::whole(SectionId::PageCrc, pages_at, &sums).encode());
         let header = Header {
+            kind: KIND_TRIE,
             key_kind: recipe.key_kind,
             ranks: recipe.ranks,
             value_width: recipe.value_width,
@@ -146,6 +147,7 @@ impl ImageFile {
         verify: Verify,
         pages: bool,
     ) -> Result<Self> {
+        header.expect_kind(KIND_TRIE, path)?;
         if header.key_kind != key_kind {
             return Err(Error::KeyKind { path: path.to_owned(), found: header.key_kind, wanted: key_kind });
         }

@@ -1,0 +1,314 @@
+//! Which text a position lies in: the section DOCS.
+//!
+//! ```text
+//! 0   texts       u32   all texts
+//! 4   full        u32   texts that are not empty
+//! 8   suffixes    u32   entries of the suffix array
+//! 12  width       u8    bits of an entry
+//! 13  zeros       3
+//! 16  starts      texts + 1 u32    where each text starts; the length of all
+//!     numbers     full u32         which texts are not empty; only if there are empty ones
+//!     chars       u32 each 256 bytes of text   chars that start before; only in indexes over chars
+//!     ranks       u32 each 512 bytes of text   texts that start before
+//!     zeros       to a multiple of 8
+//!     bits        1 for each byte of text and one more, in words of 64: a text starts here, or all end
+//! ```
+
+use std::ops::Range;
+
+/// Bytes before the arrays.
+const HEAD: usize = 16;
+
+/// Bytes of text a sample of chars.
+const CHARS_STEP: usize = 256;
+
+/// Bits a sample of texts.
+const LINE: usize = 512;
+
+/// Reads the `index`-th number; 0 behind the end.
+#[inline]
+pub(super) fn u32_of(bytes: &[u8], index: usize) -> u32 {
+    let number = index.checked_mul(4).and_then(|at| bytes.get(at..)).and_then(|rest| rest.first_chunk());
+    number.map_or(0, |&number| u32::from_le_bytes(number))
+}
+
+#[inline]
+fn word_of(bytes: &[u8], index: usize) -> u64 {
+    let word = bytes.get(index * 8..).and_then(|rest| rest.first_chunk());
+    word.map_or(0, |&word| u64::from_le_bytes(word))
+}
+
+/// Whether a char does not start with this byte.
+#[inline]
+pub(super) fn continues(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// How many chars start in these bytes.
+#[inline]
+pub(super) fn chars_in(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|&byte| u32::from(!continues(byte))).sum()
+}
+
+/// Where texts that are not empty start, before there is a section.
+pub(super) struct Starts<'t> {
+    starts: &'t [u32],
+    len: usize,
+}
+
+impl<'t> Starts<'t> {
+    pub(super) fn new(starts: &'t [u32], len: usize) -> Self {
+        Self { starts, len }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub(super) fn span(&self, index: usize) -> Range<usize> {
+        self.starts[index] as usize..self.starts.get(index + 1).map_or(self.len, |&next| next as usize)
+    }
+}
+
+/// What the head of the section says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) texts: u32,
+    pub(super) full: u32,
+    pub(super) suffixes: u32,
+    pub(super) width: u8,
+}
+
+impl Head {
+    /// Where the arrays lie, for `len` bytes of text.
+    fn layout(&self, len: usize, chars: bool) -> Layout {
+        let starts = HEAD..HEAD + 4 * (self.texts as usize + 1);
+        let numbers =
+            starts.end..starts.end + if self.full < self.texts { 4 * self.full as usize } else { 0 };
+        let chars = numbers.end..numbers.end + if chars { 4 * (len / CHARS_STEP + 1) } else { 0 };
+        let ranks = chars.end..chars.end + 4 * (len / LINE + 1);
+        let bits = ranks.end.next_multiple_of(8);
+        Layout { starts, numbers, chars, ranks, bits: bits..bits + 8 * (len / 64 + 1) }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Layout {
+    starts: Range<usize>,
+    numbers: Range<usize>,
+    chars: Range<usize>,
+    ranks: Range<usize>,
+    bits: Range<usize>,
+}
+
+/// The section for texts that end at `ends` in `text`, one behind the other.
+pub(super) fn encode(text: &[u8], ends: &[u32], suffixes: u32, width: u8, chars: bool) -> Vec<u8> {
+    let (mut starts, mut numbers) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for (number, &end) in ends.iter().enumerate() {
+        if end > start {
+            starts.push(start);
+            numbers.push(number as u32);
+        }
+        start = end;
+    }
+    let head = Head { texts: ends.len() as u32, full: starts.len() as u32, suffixes, width };
+    let layout = head.layout(text.len(), chars);
+    let mut out = vec![0; layout.bits.end];
+    let mut put = |at: usize, number: u32| out[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    for (index, number) in [head.texts, head.full, suffixes, u32::from(width)].into_iter().enumerate() {
+        put(4 * index, number);
+    }
+    for (index, &start) in [0].iter().chain(ends).enumerate() {
+        put(layout.starts.start + 4 * index, start);
+    }
+    if !layout.numbers.is_empty() {
+        for (index, &number) in numbers.iter().enumerate() {
+            put(layout.numbers.start + 4 * index, number);
+        }
+    }
+    if !layout.chars.is_empty() {
+        let mut before = 0;
+        for index in 0..=text.len() / CHARS_STEP {
+            put(layout.chars.start + 4 * index, before);
+            before += chars_in(&text[CHARS_STEP * index..text.len().min(CHARS_STEP * (index + 1))]);
+        }
+    }
+    let mut started = starts.iter().peekable();
+    let mut before = 0;
+    for index in 0..=text.len() / LINE {
+        put(layout.ranks.start + 4 * index, before);
+        while started.next_if(|&&start| (start as usize) < LINE * (index + 1)).is_some() {
+            before += 1;
+        }
+    }
+    for &start in starts.iter().chain([&(text.len() as u32)]) {
+        out[layout.bits.start + start as usize / 8] |= 1 << (start % 8);
+    }
+    out
+}
+
+/// Where the parts of a section lie in it.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) head: Head,
+    layout: Layout,
+}
+
+impl Plan {
+    /// Reads the head of a section; `None` if it does not fit `len` bytes of text.
+    pub(super) fn of(section: &[u8], len: usize, chars: bool) -> Option<Self> {
+        let number = |index| u32_of(section, index);
+        let width = number(3);
+        let head = Head { texts: number(0), full: number(1), suffixes: number(2), width: width as u8 };
+        let fits = head.full <= head.texts
+            && head.full as usize <= len
+            && head.suffixes as usize <= len
+            && (1..=32).contains(&width);
+        let layout = fits.then(|| head.layout(len, chars))?;
+        (section.len() == layout.bits.end).then_some(Self { head, layout })
+    }
+
+    #[inline]
+    pub(super) fn read<'a>(&'a self, section: &'a [u8], text: &'a [u8]) -> Docs<'a> {
+        let part = |range: &Range<usize>| section.get(range.clone()).unwrap_or_default();
+        Docs {
+            head: &self.head,
+            text,
+            starts: part(&self.layout.starts),
+            numbers: part(&self.layout.numbers),
+            chars: part(&self.layout.chars),
+            ranks: part(&self.layout.ranks),
+            bits: part(&self.layout.bits),
+        }
+    }
+}
+
+/// The section, read in place.
+#[derive(Clone, Copy)]
+pub(super) struct Docs<'a> {
+    head: &'a Head,
+    text: &'a [u8],
+    starts: &'a [u8],
+    numbers: &'a [u8],
+    chars: &'a [u8],
+    ranks: &'a [u8],
+    bits: &'a [u8],
+}
+
+impl<'a> Docs<'a> {
+    /// Whether a text starts strictly between `from` and `to`.
+    #[inline]
+    pub(super) fn starts_between(&self, from: usize, to: usize) -> bool {
+        self.next_start(from + 1, to).is_some()
+    }
+
+    /// The first start from `from` on that is below `to`.
+    #[inline]
+    pub(super) fn next_start(&self, from: usize, to: usize) -> Option<usize> {
+        let mut word = from / 64;
+        let mut bits = word_of(self.bits, word) & (u64::MAX << (from % 64));
+        while word * 64 < to {
+            if bits != 0 {
+                let found = word * 64 + bits.trailing_zeros() as usize;
+                return (found < to).then_some(found);
+            }
+            word += 1;
+            bits = word_of(self.bits, word);
+        }
+        None
+    }
+
+    /// Where the text that `at` lies in ends.
+    pub(super) fn end_after(&self, at: usize) -> usize {
+        self.next_start(at + 1, self.text.len()).unwrap_or(self.text.len())
+    }
+
+    /// The number of the text that `at` lies in, and where it starts.
+    #[inline]
+    pub(super) fn locate(&self, at: usize) -> (u32, usize) {
+        let line = at / LINE;
+        let (first, last) = (line * (LINE / 64), at / 64);
+        let mut count = u32_of(self.ranks, line);
+        for word in first..last {
+            count = count.wrapping_add(word_of(self.bits, word).count_ones());
+        }
+        let mut bits = word_of(self.bits, last) & (u64::MAX >> (63 - at % 64));
+        // A forged sample can be anything.
+        count = count.wrapping_add(bits.count_ones());
+        let full = count.saturating_sub(1);
+        let number = if self.numbers.is_empty() { full } else { u32_of(self.numbers, full as usize) };
+        // The start is mostly near, in words that were just read.
+        let mut word = last;
+        while bits == 0 && word > first {
+            word -= 1;
+            bits = word_of(self.bits, word);
+        }
+        let start = if bits == 0 {
+            (u32_of(self.starts, number as usize) as usize).min(at)
+        } else {
+            word * 64 + 63 - bits.leading_zeros() as usize
+        };
+        (number, start)
+    }
+
+    /// How many chars lie between the start of a text and a place in it.
+    #[inline]
+    pub(super) fn chars_between(&self, start: usize, at: usize) -> u32 {
+        if at - start <= CHARS_STEP {
+            return chars_in(self.text.get(start..at).unwrap_or_default());
+        }
+        self.chars_before(at).saturating_sub(self.chars_before(start))
+    }
+
+    fn chars_before(&self, at: usize) -> u32 {
+        let sample = at / CHARS_STEP;
+        let rest = self.text.get(sample * CHARS_STEP..at).unwrap_or_default();
+        u32_of(self.chars, sample).saturating_add(chars_in(rest))
+    }
+
+    /// The bytes of a text.
+    pub(super) fn text(&self, number: u32) -> Option<&'a [u8]> {
+        if number >= self.head.texts {
+            return None;
+        }
+        let number = number as usize;
+        let span = u32_of(self.starts, number) as usize..u32_of(self.starts, number + 1) as usize;
+        Some(self.text.get(span).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_position_lies_in_its_text() {
+        let texts = ["", "ab", "", "", "日本語", "c", "", &"é".repeat(700), "z", ""];
+        let text = texts.concat();
+        let ends: Vec<u32> = texts
+            .iter()
+            .scan(0, |end, text| {
+                *end += text.len() as u32;
+                Some(*end)
+            })
+            .collect();
+        let section = encode(text.as_bytes(), &ends, 3, 11, true);
+        let plan = Plan::of(&section, text.len(), true).unwrap();
+        assert_eq!(plan.head, Head { texts: 10, full: 5, suffixes: 3, width: 11 });
+        let docs = plan.read(&section, text.as_bytes());
+        let mut start = 0;
+        for (number, part) in texts.iter().enumerate() {
+            assert_eq!(docs.text(number as u32), Some(part.as_bytes()));
+            for (chars, (at, _)) in part.char_indices().enumerate() {
+                assert_eq!(docs.locate(start + at), (number as u32, start));
+                assert_eq!(docs.chars_between(start, start + at), chars as u32);
+                assert_eq!(docs.end_after(start + at), start + part.len());
+            }
+            start += part.len();
+        }
+        assert_eq!(docs.text(10), None);
+        assert!(docs.starts_between(text.len() - 1, text.len() + 1));
+        assert!(Plan::of(&section, text.len() + 64, true).is_none());
+    }
+}

@@ -1,0 +1,217 @@
+//! An immutable index of some texts, as the bytes of its file: built, or read in place.
+
+use std::path::Path;
+
+use super::Layout;
+use super::docs::{self, Plan, Starts};
+use super::sorted::Sorted;
+use super::tree::{NO_NODE, Tree};
+use super::view::{Array, View};
+use crate::error::{Error, Result};
+use crate::format::{
+    Bytes, ENTRY_LEN, HEADER_LEN, Header, KIND_SUFFIX, PageGrid, Pages, Section, SectionId, Table, crc32,
+};
+use crate::symbol::{KeyKind, Symbol};
+use crate::trie::{Backing, Verify};
+
+/// The most bytes all texts of an index can have together, and the most texts.
+pub(super) const MAX_LEN: usize = (1 << 31) - 2;
+
+/// The sections of a file and where they are.
+#[derive(Debug)]
+pub(super) struct Segment {
+    bytes: Bytes,
+    text: std::ops::Range<usize>,
+    array: std::ops::Range<usize>,
+    next: std::ops::Range<usize>,
+    tree: std::ops::Range<usize>,
+    docs: std::ops::Range<usize>,
+    plan: Plan,
+    root: u32,
+}
+
+impl Segment {
+    /// Indexes the texts that end at `ends` in `text`, in linear time and memory.
+    pub(super) fn build<K: Symbol>(text: &[u8], ends: &[u32], layout: Layout) -> Self {
+        let file = encode::<K>(text, ends, layout);
+        let path = Path::new("an index in memory");
+        let header = Header::decode(&file, file.len() as u64, path);
+        let built = header.and_then(|header| Self::of(Bytes::Copied(file), &header, path, Verify::Header));
+        built.expect("what was just written can be read")
+    }
+
+    /// Opens a file; see [`super::SuffixIndex::open`].
+    pub(super) fn open<K: Symbol>(path: &Path, backing: Backing, verify: Verify) -> Result<Self> {
+        let (header, _, bytes) = match backing {
+            Backing::Map => Bytes::map(path)?,
+            Backing::Copy => Bytes::copy(path)?,
+        };
+        header.expect_kind(KIND_SUFFIX, path)?;
+        if header.key_kind != K::KIND {
+            return Err(Error::KeyKind { path: path.to_owned(), found: header.key_kind, wanted: K::KIND });
+        }
+        let segment = Self::of(bytes, &header, path, verify)?;
+        if verify == Verify::Structural {
+            segment.verify::<K>(path)?;
+        }
+        Ok(segment)
+    }
+
+    fn of(bytes: Bytes, header: &Header, path: &Path, verify: Verify) -> Result<Self> {
+        let table = Table::decode(header, &bytes, path)?;
+        let span = |id| table.find(id, path).map(|span| span.start as usize..span.end as usize);
+        let (text, array) = (span(SectionId::Text)?, span(SectionId::Array)?);
+        let (tree, docs) = (span(SectionId::Tree)?, span(SectionId::Docs)?);
+        let next = table.get(SectionId::Next).map_or(0..0, |span| span.start as usize..span.end as usize);
+        let checksums = table.find(SectionId::PageCrc, path)?;
+        let grid = PageGrid::new(table.start()..checksums.start);
+        if checksums.end != header.file_len || checksums.end - checksums.start != 4 * grid.len() {
+            return Err(Error::corrupt(path, checksums.start, "page checksums do not match the sections"));
+        }
+        if verify != Verify::Header {
+            table.verify(&bytes, path)?;
+            Pages::new(grid, checksums.start as usize).verify_all(&bytes).map_err(|page| {
+                Error::corrupt(path, page.start, "the checksum of the page does not match")
+            })?;
+        }
+        let corrupt =
+            |section: &std::ops::Range<usize>, reason| Error::corrupt(path, section.start as u64, reason);
+        let chars = header.key_kind == KeyKind::Chars;
+        let plan = Plan::of(&bytes[docs.clone()], text.len(), chars)
+            .filter(|plan| u64::from(plan.head.texts) == header.key_count)
+            .ok_or_else(|| corrupt(&docs, "the texts do not fit their bytes"))?;
+        let (suffixes, width) = (plan.head.suffixes as usize, plan.head.width);
+        let fits = array.len() == array_len(suffixes, width) && text.len() <= MAX_LEN;
+        if !fits || (!next.is_empty() && next.len() != 4 * suffixes) {
+            return Err(corrupt(&array, "the suffixes are not as many as the texts say"));
+        }
+        Ok(Self { bytes, text, array, next, tree, docs, plan, root: header.root })
+    }
+
+    #[inline]
+    pub(super) fn view(&self) -> View<'_> {
+        let part = |range: &std::ops::Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
+        let (text, head) = (part(&self.text), self.plan.head);
+        View {
+            text,
+            docs: self.plan.read(part(&self.docs), text),
+            array: Array { bytes: part(&self.array), len: head.suffixes as usize, width: head.width },
+            tree: part(&self.tree),
+            root: self.root,
+            next: part(&self.next),
+        }
+    }
+
+    pub(super) fn texts(&self) -> u32 {
+        self.plan.head.texts
+    }
+
+    pub(super) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The whole file.
+    pub(super) fn file(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What the segment was built as.
+    pub(super) fn layout(&self) -> Layout {
+        if self.plan.head.width == 32 { Layout::Fast } else { Layout::Compact }
+    }
+
+    /// All texts in their order. Together they are never longer than the section they are in, whatever is there.
+    pub(super) fn all_texts(&self) -> impl Iterator<Item = &[u8]> + '_ {
+        let docs = self.view().docs;
+        (0..self.texts()).scan(self.text_len(), move |left, number| {
+            let text = docs.text(number).unwrap_or_default();
+            let text = &text[..text.len().min(*left)];
+            *left -= text.len();
+            Some(text)
+        })
+    }
+
+    /// Builds the file again from its texts and compares.
+    fn verify<K: Symbol>(&self, path: &Path) -> Result<()> {
+        let (mut text, mut ends) = (Vec::with_capacity(self.text_len()), Vec::new());
+        let mut sound = true;
+        for one in self.all_texts() {
+            sound &= K::KIND == KeyKind::Bytes || std::str::from_utf8(one).is_ok();
+            text.extend_from_slice(one);
+            ends.push(text.len() as u32);
+        }
+        if !sound || encode::<K>(&text, &ends, self.layout()) != self.file() {
+            return Err(Error::corrupt(path, self.text.start as u64, "the index is not that of its texts"));
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a suffix array.
+fn array_len(suffixes: usize, width: u8) -> usize {
+    if width == 32 { 4 * suffixes } else { (suffixes * usize::from(width)).div_ceil(8) + 8 }
+}
+
+/// The file of an index. The same texts, kind and layout give the same bytes.
+fn encode<K: Symbol>(text: &[u8], ends: &[u32], layout: Layout) -> Vec<u8> {
+    let full: Vec<u32> = std::iter::once(0)
+        .chain(ends.iter().copied())
+        .zip(ends)
+        .filter(|&(start, &end)| start < end)
+        .map(|(start, _)| start)
+        .collect();
+    let sorted = Sorted::of(text, &Starts::new(&full, text.len()), K::starts);
+    let mut borders = vec![0_u64; text.len() / 64 + 1];
+    for &end in ends {
+        borders[end as usize / 64] |= 1 << (end % 64);
+    }
+    let ends_at = |at: usize| borders[at / 64] >> (at % 64) & 1 == 1;
+    let fast = layout == Layout::Fast;
+    let tree = Tree::of(text, &sorted, ends_at, if fast { 64 } else { 128 }, fast);
+    // 32 bits are read in another way, and no start needs them.
+    let width = if fast { 32 } else { (usize::BITS - text.len().leading_zeros()).clamp(1, 31) as u8 };
+    let docs = docs::encode(text, ends, sorted.starts.len() as u32, width, K::KIND == KeyKind::Chars);
+    let array = Array::pack(&sorted.starts, width);
+    drop(sorted);
+    let next: Vec<u8> = tree.next.iter().flat_map(|next| next.to_le_bytes()).collect();
+    let mut sections = vec![
+        (SectionId::Text, text),
+        (SectionId::Array, &array),
+        (SectionId::Tree, &tree.nodes),
+        (SectionId::Docs, &docs),
+    ];
+    if fast {
+        sections.insert(2, (SectionId::Next, &next));
+    }
+    let head_len = (HEADER_LEN + (sections.len() + 1) * ENTRY_LEN).next_multiple_of(64);
+    let body: usize = sections.iter().map(|(_, bytes)| bytes.len().next_multiple_of(64)).sum();
+    let mut file = Vec::with_capacity(head_len + body + body / 1024 + 64);
+    file.resize(head_len, 0);
+    let mut table = Vec::new();
+    for (id, bytes) in sections {
+        let start = file.len();
+        file.extend_from_slice(bytes);
+        table.extend(Section::paged(id, start as u64..file.len() as u64).encode());
+        file.resize(file.len().next_multiple_of(64), 0);
+    }
+    let at = file.len() as u64;
+    let sums = PageGrid::new(head_len as u64..at).encode(&file);
+    table.extend(Section::whole(SectionId::PageCrc, at, &sums).encode());
+    file.extend(&sums);
+    let header = Header {
+        kind: KIND_SUFFIX,
+        key_kind: K::KIND,
+        ranks: false,
+        value_width: 0,
+        file_len: file.len() as u64,
+        key_count: ends.len() as u64,
+        created_seq: 1,
+        node_count: tree.count,
+        root: if tree.count == 0 { NO_NODE } else { tree.root },
+        section_count: (table.len() / ENTRY_LEN) as u32,
+        table_crc: crc32(&table),
+    };
+    file[..HEADER_LEN].copy_from_slice(&header.encode());
+    file[HEADER_LEN..HEADER_LEN + table.len()].copy_from_slice(&table);
+    file
+}

@@ -1,0 +1,322 @@
+//! Every answer of a suffix index against the plainest search there is.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::suffix::{EncodedIndex, Layout};
+use engine::symbol::Symbol;
+use engine::{Position, Scdawg, SuffixAutomaton, SuffixIndex, SuffixTree, Verify};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+
+/// A text as symbols, and back.
+trait Words: Symbol + std::hash::Hash {
+    fn symbols(text: &Self::Key) -> Vec<Self>;
+    fn spell(symbols: &[Self]) -> Self::Owned;
+}
+
+impl Words for u8 {
+    fn symbols(text: &[u8]) -> Vec<u8> {
+        text.to_vec()
+    }
+
+    fn spell(symbols: &[u8]) -> Vec<u8> {
+        symbols.to_vec()
+    }
+}
+
+impl Words for char {
+    fn symbols(text: &str) -> Vec<char> {
+        text.chars().collect()
+    }
+
+    fn spell(symbols: &[char]) -> String {
+        symbols.iter().collect()
+    }
+}
+
+fn positions<K: Words>(texts: &[Vec<K>], pattern: &[K]) -> Vec<Position> {
+    let mut found = Vec::new();
+    for (document, text) in texts.iter().enumerate() {
+        for offset in 0..=text.len() {
+            if text[offset..].starts_with(pattern) {
+                found.push(Position { document: document as u32, offset: offset as u32 });
+            }
+        }
+    }
+    found
+}
+
+fn sorted(mut positions: Vec<Position>) -> Vec<Position> {
+    positions.sort_unstable();
+    positions
+}
+
+fn check_pattern<K: Words>(index: &SuffixIndex<K>, texts: &[Vec<K>], pattern: &[K]) -> TestCaseResult
+where
+    K::Owned: std::fmt::Debug,
+{
+    use std::borrow::Borrow;
+    let expected = positions(texts, pattern);
+    let key = K::spell(pattern);
+    let snapshot = index.snapshot();
+    prop_assert_eq!(sorted(snapshot.positions(key.borrow())), expected.clone(), "{:?}", pattern);
+    prop_assert_eq!(sorted(snapshot.occurrences(key.borrow()).collect()), expected.clone());
+    prop_assert_eq!(snapshot.count(key.borrow()), expected.len() as u64);
+    prop_assert_eq!(snapshot.contains(key.borrow()), !expected.is_empty());
+    let bytes = |symbols: &[K]| {
+        let mut out = Vec::new();
+        symbols.iter().for_each(|symbol| symbol.push(&mut out));
+        out.len() as u32
+    };
+    let in_bytes = expected
+        .iter()
+        .map(|at| Position { offset: bytes(&texts[at.document as usize][..at.offset as usize]), ..*at });
+    let mut out = Vec::new();
+    snapshot.byte_positions_into(key.borrow(), &mut out);
+    prop_assert_eq!(sorted(out), in_bytes.collect::<Vec<_>>());
+    Ok(())
+}
+
+fn substrings<K: Words>(texts: &[Vec<K>]) -> BTreeSet<Vec<K>> {
+    let windows = |text: &[K]| -> Vec<Vec<K>> {
+        (0..text.len())
+            .flat_map(|from| (from + 1..=text.len()).map(move |to| (from, to)))
+            .map(|(from, to)| text[from..to].to_vec())
+            .collect()
+    };
+    texts.iter().flat_map(|text| windows(text)).collect()
+}
+
+fn check_index<K: Words>(index: &SuffixIndex<K>, texts: &[Vec<K>], queries: &[Vec<K>]) -> TestCaseResult
+where
+    K::Owned: std::fmt::Debug,
+{
+    use std::borrow::Borrow;
+    let all = substrings(texts);
+    let snapshot = index.snapshot();
+    prop_assert_eq!(snapshot.texts() as usize, texts.len());
+    prop_assert_eq!(snapshot.distinct_substrings().unwrap(), all.len() as u64);
+    for (number, text) in texts.iter().enumerate() {
+        prop_assert_eq!(K::symbols(snapshot.text(number as u32).unwrap().borrow()), text.clone());
+    }
+    prop_assert!(snapshot.text(texts.len() as u32).is_none());
+    check_pattern(index, texts, &[])?;
+    for part in all.iter().step_by(1 + all.len() / 60).chain(queries) {
+        check_pattern(index, texts, part)?;
+    }
+    for query in queries {
+        let key = K::spell(query);
+        let found = snapshot.longest_common_substring(key.borrow());
+        let bytes = &K::bytes(key.borrow())[found];
+        let longest =
+            substrings(std::slice::from_ref(query)).intersection(&all).map(Vec::len).max().unwrap_or(0);
+        let common = K::spell(&[]);
+        let found = K::symbols(<K as Symbol>::key(bytes).unwrap_or(common).borrow());
+        prop_assert_eq!(found.len(), longest);
+        prop_assert!(found.is_empty() || all.contains(&found));
+    }
+    Ok(())
+}
+
+/// The same texts built at once, grown one by one, and opened from a file of each layout.
+fn check<K: Words>(texts: &[Vec<K>], queries: &[Vec<K>]) -> TestCaseResult
+where
+    K::Owned: std::fmt::Debug,
+{
+    use std::borrow::Borrow;
+    let keys: Vec<K::Owned> = texts.iter().map(|text| K::spell(text)).collect();
+    let built = SuffixIndex::<K>::from_texts(keys.iter().map(Borrow::borrow)).unwrap();
+    check_index(&built, texts, queries)?;
+    let grown = SuffixIndex::<K>::new();
+    let (mut encoded, mut out) = (EncodedIndex::<K>::new(), Vec::new());
+    for key in &keys {
+        grown.push(key.borrow()).unwrap();
+        encoded.push(key.borrow()).unwrap();
+    }
+    check_index(&grown, texts, queries)?;
+    for query in queries.iter().filter(|query| !query.is_empty()) {
+        encoded.positions_into(K::spell(query).borrow(), &mut out).unwrap();
+        prop_assert_eq!(sorted(out.clone()), positions(texts, query));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    for layout in [Layout::Fast, Layout::Compact] {
+        grown.checkpoint(&path, layout).unwrap();
+        let opened = SuffixIndex::<K>::open(&path, Verify::Structural).unwrap();
+        check_index(&opened, texts, queries)?;
+    }
+    Ok(())
+}
+
+fn symbol_texts<K: Words>(alphabet: &'static [K], longest: usize) -> impl Strategy<Value = Vec<Vec<K>>> {
+    let text = prop::collection::vec(prop::sample::select(alphabet), 0..longest);
+    prop::collection::vec(text, 0..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bytes_are_found(texts in symbol_texts(b"ab\0", 150), queries in symbol_texts(b"ab\0c", 12)) {
+        check::<u8>(&texts, &queries)?;
+    }
+
+    #[test]
+    fn any_bytes_are_found(
+        texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 0..4),
+        queries in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3), 0..9),
+    ) {
+        check::<u8>(&texts, &queries)?;
+    }
+
+    #[test]
+    fn chars_are_found(
+        texts in symbol_texts(&['a', 'é', 'ï', '日', '本', '𝛃', '🦀', '\0'], 150),
+        queries in symbol_texts(&['a', 'é', 'ï', '日', '東', '𝛃', '🦀', '\0'], 6),
+    ) {
+        check::<char>(&texts, &queries)?;
+    }
+}
+
+fn fibonacci(len: usize) -> Vec<u8> {
+    let (mut one, mut two) = (b"b".to_vec(), b"a".to_vec());
+    while two.len() < len {
+        (one, two) = (two.clone(), [&two[..], &one].concat());
+    }
+    two.truncate(len);
+    two
+}
+
+#[test]
+fn periodic_texts_are_found() {
+    let texts = [vec![b'a'; 300], fibonacci(400), b"abc".repeat(70), vec![b'a'; 300]];
+    let queries = [vec![b'a'; 299], vec![b'a'; 301], fibonacci(90), b"bcab".to_vec(), b"cc".to_vec()];
+    check::<u8>(&texts, &queries).unwrap();
+}
+
+#[test]
+fn a_tree_with_inner_nodes_is_searched() {
+    // More than one level above buckets, and patterns that end anywhere on the way.
+    let words: Vec<Vec<u8>> =
+        (0..900_u32).map(|i| format!("w{}-{}", i % 7, i * i % 1009).into_bytes()).collect();
+    let index = SuffixIndex::<u8>::from_texts(words.iter().map(Vec::as_slice)).unwrap();
+    for text in words.iter().step_by(23) {
+        for from in 0..text.len() {
+            for to in from + 1..=text.len() {
+                check_pattern(&index, &words, &text[from..to]).unwrap();
+            }
+            let mut near = text[from..].to_vec();
+            near.push(b'x');
+            check_pattern(&index, &words, &near).unwrap();
+        }
+    }
+}
+
+#[test]
+fn many_texts_become_few_segments() {
+    let index = SuffixIndex::<u8>::new();
+    let mut texts = Vec::new();
+    for i in 0..700_u32 {
+        let text =
+            format!("{:x}{}", i.wrapping_mul(2_654_435_761), "ab".repeat(i as usize % 40)).into_bytes();
+        assert_eq!(index.push(&text).unwrap(), i);
+        texts.push(text);
+    }
+    for pattern in [&b"ab"[..], b"1", b"abababababababab", b"f0", b"zz"] {
+        check_pattern(&index, &texts, pattern).unwrap();
+    }
+    assert!(!format!("{index:?}").contains("segments: 0"), "{index:?}");
+    index.merge().unwrap();
+    check_pattern(&index, &texts, b"abab").unwrap();
+    assert!(format!("{index:?}").contains("segments: 1"), "{index:?}");
+}
+
+type Graph = BTreeMap<Vec<u8>, usize>;
+
+/// Every substring and how often it occurs.
+fn counts(texts: &[Vec<u8>]) -> Graph {
+    substrings(texts).into_iter().map(|part| (part.clone(), positions(texts, &part).len())).collect()
+}
+
+/// The symbols before or behind a string that occur everywhere it does.
+fn extended(counts: &Graph, string: &[u8], left: bool, right: bool) -> Vec<u8> {
+    let longer = |string: &[u8], symbol: u8| {
+        let behind = [string, &[symbol]].concat();
+        let before = [&[symbol], string].concat();
+        [(right, behind), (left, before)]
+            .into_iter()
+            .filter(|(wanted, _)| *wanted)
+            .map(|(_, string)| string)
+            .collect::<Vec<_>>()
+    };
+    let mut string = string.to_vec();
+    loop {
+        let all = (0..=255).flat_map(|symbol| longer(&string, symbol));
+        let mut same = all.filter(|longer| counts.get(longer) == counts.get(&string));
+        match same.next() {
+            Some(longer) => string = longer,
+            None => return string,
+        }
+    }
+}
+
+#[test]
+fn graphs_are_those_of_their_substrings() {
+    let texts: Vec<Vec<u8>> = [&b"abcbcabbc"[..], b"", b"bcab", b"cabbca"].map(<[u8]>::to_vec).into();
+    let all = counts(&texts);
+    let keys = || texts.iter().map(Vec::as_slice);
+    // Grown, so that nothing is in a segment; and built.
+    let grown = SuffixIndex::<u8>::new();
+    keys().for_each(|text| assert!(grown.push(text).unwrap() < 4));
+    for (automaton, graph) in [
+        (SuffixAutomaton::<u8>::from_texts(keys()).unwrap(), Scdawg::<u8>::from_texts(keys()).unwrap()),
+        (SuffixAutomaton::from(grown), {
+            let grown = SuffixIndex::<u8>::new();
+            keys().for_each(|text| assert!(grown.push(text).unwrap() < 4));
+            Scdawg::from(grown)
+        }),
+    ] {
+        for (string, &count) in &all {
+            let state =
+                string.iter().try_fold(automaton.start(), |state, &symbol| state.step(symbol)).unwrap();
+            assert_eq!(state.longest().unwrap(), extended(&all, string, true, false));
+            assert_eq!(state.count(), count as u64);
+            let link = state.link().unwrap().longest().unwrap();
+            let longest = state.longest().unwrap();
+            let suffixes = (1..longest.len()).map(|at| &longest[at..]);
+            let expected = suffixes.into_iter().find(|&suffix| all[suffix] > count).unwrap_or_default();
+            assert_eq!(link, extended(&all, expected, !expected.is_empty(), false), "{string:?}");
+            let found = graph.find(string).unwrap();
+            assert_eq!(found.maximal().string().unwrap(), extended(&all, string, true, true));
+            for symbol in *b"abcd" {
+                let right = [&string[..], &[symbol]].concat();
+                assert_eq!(found.right(symbol).map(|it| it.count()), all.get(&right).map(|&it| it as u64));
+                let left = [&[symbol], &string[..]].concat();
+                assert_eq!(found.left(symbol).map(|it| it.count()), all.get(&left).map(|&it| it as u64));
+                let expect = |string| all.get(&string).map(|&count| (symbol, count as u64));
+                let of = |found: Vec<(u8, u64)>| found.into_iter().find(|(it, _)| *it == symbol);
+                assert_eq!(of(found.rights()), expect(right));
+                assert_eq!(of(found.lefts()), expect(left));
+            }
+        }
+        assert!(automaton.start().step(b'd').is_none() && automaton.start().link().is_none());
+        assert!(graph.find(b"ccc").is_none());
+    }
+}
+
+#[test]
+fn tree_nodes_are_where_texts_branch_or_end() {
+    let texts: Vec<Vec<u8>> = [&b"abcbcabbc"[..], b"", b"bcab", b"cabbca"].map(<[u8]>::to_vec).into();
+    let all = counts(&texts);
+    let expected: BTreeSet<Vec<u8>> = all
+        .keys()
+        .filter(|string| extended(&all, string, false, true) == **string)
+        .cloned()
+        .chain([Vec::new()])
+        .collect();
+    let tree = SuffixTree::<u8>::from_texts(texts.iter().map(Vec::as_slice)).unwrap();
+    let nodes: Vec<Vec<u8>> = tree.nodes().map(|node| node.string().unwrap()).collect();
+    assert!(nodes.is_sorted());
+    assert_eq!(nodes.into_iter().collect::<BTreeSet<_>>(), expected);
+}

@@ -1,7 +1,6 @@
 //! All orders in which a writer can publish and readers can read. For `RUSTFLAGS="--cfg loom" cargo test -p engine
 //! --release --test suffix_loom`.
 #![cfg(loom)]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use engine::SuffixIndex;
 use loom::sync::Arc;

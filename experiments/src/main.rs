@@ -19,6 +19,8 @@ mod peer_system;
 mod peers;
 mod queries;
 mod questions;
+mod suffix;
+mod suffix_workload;
 mod terms;
 
 use std::process::ExitCode;
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         &loading::LoadingMemory,
         &heap::Heap,
         &heap::HeapMemory,
+        &suffix::Suffix,
         #[cfg(feature = "peers")]
         &peer_system::Peers,
         #[cfg(feature = "peers")]

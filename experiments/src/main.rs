@@ -20,6 +20,10 @@ mod peers;
 mod queries;
 mod questions;
 mod suffix;
+#[cfg(feature = "peers")]
+mod suffix_peer_system;
+#[cfg(feature = "peers")]
+mod suffix_peers;
 mod suffix_workload;
 mod terms;
 
@@ -37,5 +41,7 @@ fn main() -> ExitCode {
         &peer_system::Peers,
         #[cfg(feature = "peers")]
         &peer_system::PeersMemory,
+        #[cfg(feature = "peers")]
+        &suffix_peer_system::SuffixPeers,
     ])
 }

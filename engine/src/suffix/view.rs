@@ -128,7 +128,13 @@ impl<'a> View<'a> {
             let low = u32::from_be_bytes(first);
             let high = low | ((1_u64 << (8 * (4 - known))) - 1) as u32;
             let start = partition(bucket.clone(), |index| u32_of(self.next, index) < low);
-            let end = partition(start..bucket.end, |index| u32_of(self.next, index) <= high);
+            // Mostly there is one at most.
+            let within = |index: usize| index < bucket.end && u32_of(self.next, index) <= high;
+            let end = match (within(start), within(start + 1)) {
+                (false, _) => start,
+                (true, false) => start + 1,
+                (true, true) => partition(start..bucket.end, within),
+            };
             if start == end {
                 return 0..0;
             }
@@ -169,10 +175,12 @@ impl<'a> View<'a> {
 /// The first index of `range` for which `before` no longer holds.
 #[inline]
 fn partition(range: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (range.start, range.end);
-    while low < high {
-        let middle = low.midpoint(high);
-        if before(middle) { low = middle + 1 } else { high = middle }
+    let (mut low, mut len) = (range.start, range.len());
+    // Without branches that would be guessed wrong half of the time.
+    while len > 0 {
+        let half = len.div_ceil(2);
+        low += if before(low + half - 1) { half } else { 0 };
+        len -= half;
     }
     low
 }

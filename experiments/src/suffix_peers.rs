@@ -42,7 +42,7 @@ pub(crate) fn libsais_array(text: &[u8]) -> Result<Vec<i32>> {
         .in_owned_buffer32()
         .single_threaded()
         .run()
-        .map(|sorted| sorted.into_vec())
+        .map(libsais::suffix_array::SuffixArrayWithText::into_vec)
         .map_err(|refused| Error::new(format!("libsais failed to sort {} bytes: {refused:?}", text.len())))
 }
 

@@ -1,3 +1,4 @@
+use super::secret::Secret;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -58,22 +59,6 @@ pub(super) struct Global {
     /// Tell more of what is done
     #[arg(short, long, global = true, env = "HARNESS_VERBOSE", value_parser = switch)]
     pub(super) verbose: bool,
-}
-
-/// A text that may have a password in it.
-#[derive(Clone)]
-pub(super) struct Secret(pub(super) String);
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("..")
-    }
-}
-
-impl From<&str> for Secret {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
 }
 
 /// The value of a switch in a variable. Empty is unset.

@@ -33,6 +33,7 @@ mod render;
 mod report;
 mod run;
 mod scratch;
+mod secret;
 mod session;
 mod show;
 mod sync;

@@ -2,6 +2,7 @@
 //! give the same bytes, for ever.
 
 mod caveats;
+mod design;
 mod effects;
 mod experiment;
 mod factorial;

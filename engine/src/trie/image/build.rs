@@ -7,6 +7,7 @@
 
 use super::super::bucket::{MAX_ENTRIES, common_len, fits};
 use super::super::fingerprint::fingerprint;
+use super::group::Group;
 use super::layout::{
     FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, KIND_BUCKET, KIND_INNER, MAX_LISTED, MAX_SECTION,
     MAX_SHORT_PREFIX, NO_CHILD, NO_ROOT, Shape, UNIT,
@@ -70,18 +71,6 @@ struct Run {
 /// Bytes of a run that is put in its place before the end.
 const MAX_RUN: usize = 64 << 20;
 
-/// Entries that may become a bucket.
-#[derive(Default)]
-struct Group {
-    keys: Vec<u8>,
-    ends: Vec<usize>,
-    slots: Vec<u8>,
-    /// Bytes all its keys have in common.
-    shared: usize,
-    /// The rank of its first key.
-    rank: u64,
-}
-
 /// An inner node that is growing.
 #[derive(Default)]
 struct Frame {
@@ -97,47 +86,6 @@ struct Frame {
     inner: bool,
     /// Where in the cluster units are that count from the start of the run.
     relative: Vec<usize>,
-}
-
-impl Group {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn start(&self, index: usize) -> usize {
-        if index == 0 { 0 } else { self.ends[index - 1] }
-    }
-
-    fn key(&self, index: usize) -> &[u8] {
-        &self.keys[self.start(index)..self.ends[index]]
-    }
-
-    fn slot(&self, index: usize, width: usize) -> &[u8] {
-        &self.slots[index * width..(index + 1) * width]
-    }
-
-    fn push(&mut self, key: &[u8], slot: &[u8]) {
-        self.keys.extend_from_slice(key);
-        self.ends.push(self.keys.len());
-        self.slots.extend_from_slice(slot);
-    }
-
-    /// Takes the first `n` entries off.
-    fn drain(&mut self, n: usize, width: usize) {
-        let bytes = self.start(n);
-        self.keys.drain(..bytes);
-        self.ends.drain(..n);
-        self.ends.iter_mut().for_each(|end| *end -= bytes);
-        self.slots.drain(..n * width);
-        self.rank += n as u64;
-    }
-
-    fn clear(&mut self, rank: u64) {
-        self.keys.clear();
-        self.ends.clear();
-        self.slots.clear();
-        self.rank = rank;
-    }
 }
 
 impl Builder {

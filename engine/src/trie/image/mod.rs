@@ -3,6 +3,7 @@
 mod build;
 mod file;
 mod find;
+mod group;
 mod layout;
 mod nodes;
 mod output;

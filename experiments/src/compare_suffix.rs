@@ -1,18 +1,24 @@
 //! Prints how the suffix index stands against the structures of others, in rounds that take turns, so that what else the
 //! machine does meets all of them. Times are the least of all rounds.
 
-#![expect(clippy::print_stdout, reason = "this program is there to print")]
-
 mod suffix_peers;
 mod suffix_workload;
 
 use engine::suffix::{Layout, SuffixIndex};
 use harness::worker::{Error, Result};
 use std::hint::black_box;
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
 const ROUNDS: usize = 5;
+
+/// A line for the reader; one who has left hears no more.
+macro_rules! say {
+    ($($line:tt)*) => {{
+        let _ = writeln!(std::io::stdout(), $($line)*);
+    }};
+}
 
 /// What is timed, and its name.
 type Job<'j> = (&'j str, Box<dyn FnMut() + 'j>);
@@ -73,9 +79,9 @@ fn ledger(_: &Path) -> Result<()> {
         ),
     ];
     let times = turns(&mut jobs);
-    println!("ledger set, bytes (goal: at most 0.4 x `suffix`)");
+    say!("ledger set, bytes (goal: at most 0.4 x `suffix`)");
     for ((name, _), time) in jobs.iter().zip(&times) {
-        println!("  {name:28} {:8.1} ns   {:.2} x", time / 2048.0, time / times[2]);
+        say!("  {name:28} {:8.1} ns   {:.2} x", time / 2048.0, time / times[2]);
     }
     Ok(())
 }
@@ -87,7 +93,7 @@ fn real(folder: &Path) -> Result<()> {
     for (name, text) in [("sources", suffix_peers::sources(8_000_000)?), ("terms", terms)] {
         let questions = suffix_peers::questions(&text, 50_000);
         let mut finders = Vec::new();
-        println!("{name}, {} bytes: contains (goal: 0.4 x `suffix`, 0.2 x general-sam)", text.len());
+        say!("{name}, {} bytes: contains (goal: 0.4 x `suffix`, 0.2 x general-sam)", text.len());
         for structure in ["native-fast", "native-compact", "suffix", "libsais", "general-sam"] {
             finders.push((structure, suffix_peers::build(structure, &text, folder)?));
         }
@@ -102,7 +108,7 @@ fn real(folder: &Path) -> Result<()> {
         let times = turns(&mut jobs);
         for ((structure, _), time) in jobs.iter().zip(&times) {
             let per = time / questions.len() as f64;
-            println!("  {structure:28} {per:8.1} ns   {:.2} x `suffix`", time / times[2]);
+            say!("  {structure:28} {per:8.1} ns   {:.2} x `suffix`", time / times[2]);
         }
         drop(jobs);
         let native = &finders[0].1;
@@ -118,14 +124,11 @@ fn real(folder: &Path) -> Result<()> {
             all += out.len();
         }
         let each = (started.elapsed().as_nanos() as f64 - asked.as_nanos() as f64) / all as f64;
-        println!("  locate: {each:.1} ns an occurrence beyond contains, {all} occurrences (goal: 40)");
+        say!("  locate: {each:.1} ns an occurrence beyond contains, {all} occurrences (goal: 40)");
         for layout in [Layout::Fast, Layout::Compact] {
             let len =
                 std::fs::metadata(folder.join(format!("{layout:?}.suffix"))).map_or(0, |file| file.len());
-            println!(
-                "  {layout:?}: {:.2} bytes a byte of text (goal: 10, 5.5)",
-                len as f64 / text.len() as f64
-            );
+            say!("  {layout:?}: {:.2} bytes a byte of text (goal: 10, 5.5)", len as f64 / text.len() as f64);
         }
     }
     Ok(())
@@ -134,7 +137,7 @@ fn real(folder: &Path) -> Result<()> {
 /// Building, from 1 to 64 MiB of text.
 fn growth(_: &Path) -> Result<()> {
     let failed = || Error::context("failed to build an index");
-    println!("construction, ns a byte (goal: whole index at most 3 x libsais)");
+    say!("construction, ns a byte (goal: whole index at most 3 x libsais)");
     let period = "abracadabra".repeat(6_000_000);
     let random: String =
         (0..64_u64 << 20).map(|i| (b'a' + (suffix_workload::mix64(i) % 26) as u8) as char).collect();
@@ -149,7 +152,7 @@ fn growth(_: &Path) -> Result<()> {
             let index = SuffixIndex::<u8>::from_texts([part]).map_err(failed())?;
             let ours = started.elapsed();
             let per = |time: std::time::Duration| time.as_nanos() as f64 / part.len() as f64;
-            println!(
+            say!(
                 "  {name:14} {mib:3} MiB: index {:6.1}, libsais {:6.1}, {:.2} x, {:.2} bytes a byte",
                 per(ours),
                 per(theirs),

@@ -59,6 +59,7 @@ impl Segment {
 
     fn of(bytes: Bytes, header: &Header, path: &Path, verify: Verify) -> Result<Self> {
         let table = Table::decode(header, &bytes, path)?;
+        table.check_padding(&bytes, path)?;
         let span = |id| table.find(id, path).map(|span| span.start as usize..span.end as usize);
         let (text, array) = (span(SectionId::Text)?, span(SectionId::Array)?);
         let (tree, docs) = (span(SectionId::Tree)?, span(SectionId::Docs)?);

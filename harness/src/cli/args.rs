@@ -1,4 +1,5 @@
 use super::secret::Secret;
+use super::values::{duration, finite, switch};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -59,26 +60,6 @@ pub(super) struct Global {
     /// Tell more of what is done
     #[arg(short, long, global = true, env = "HARNESS_VERBOSE", value_parser = switch)]
     pub(super) verbose: bool,
-}
-
-/// The value of a switch in a variable. Empty is unset.
-fn switch(text: &str) -> Result<bool, String> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "1" | "true" | "yes" | "on" => Ok(true),
-        "" | "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err("expected 1 or 0".to_owned()),
-    }
-}
-
-/// A length of time, such as `90s`, `10m` or `1h 30m`.
-fn duration(text: &str) -> Result<jiff::SignedDuration, String> {
-    let parsed = text.parse().ok().filter(|it: &jiff::SignedDuration| !it.is_negative());
-    parsed.ok_or_else(|| "expected a time such as 90s, 10m or 1h 30m".to_owned())
-}
-
-/// A number that is one.
-fn finite(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|it: &f64| it.is_finite()).ok_or_else(|| "expected a number".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -40,6 +40,7 @@ mod sync;
 mod table;
 mod telemetry;
 mod ui;
+mod values;
 mod verify;
 
 pub use args::Args;

@@ -208,6 +208,7 @@ fn a_server_that_is_back_before_the_end_gets_what_it_missed() {
     let project = Project::with(&Experiment { samples: 30, ..Experiment::FASTER });
     let mut server = Server::start(&project.outside("server"));
     let url = server.trusting();
+    project.expect(0, &["db", "migrate", "--database-url", &url]);
     project.write("asked", "");
     project.write("pause", "0.05\n");
     let run = project.start(&["run", "faster", "--database-url", &url]);

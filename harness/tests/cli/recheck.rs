@@ -65,5 +65,5 @@ fn what_cannot_be_rechecked_is_refused_before_anything_is_measured() {
     // A file that is not what was accepted.
     project.edit("experiments/faster.toml", "samples = 10", "samples = 20");
     project.expect(5, &["recheck"]).complains(&["is not what was registered as version 1"]);
-    assert_eq!(project.expect(0, &["list", "--format", "json"]).json()[0]["complete runs"], 1);
+    assert_eq!(project.expect(0, &["list", "--format", "json"]).json()[0]["complete_runs"], 1);
 }

@@ -73,7 +73,9 @@ fn a_worker_that_is_not_there_is_told_before_anything_is_registered() {
     project.expect(1, &["run", "faster"]).complains(&["no worker `wroker.sh`"]);
     project.edit("experiments/faster.toml", "wroker.sh", "notes.txt");
     project.write("notes.txt", "no program");
-    project.expect(1, &["run", "faster", "--quick"]).complains(&["notes.txt", "Permission denied"]);
+    project
+        .expect(1, &["run", "faster", "--quick"])
+        .complains(&["`notes.txt` is not executable", "chmod +x"]);
     assert!(!project.path("ledgers").exists());
 }
 

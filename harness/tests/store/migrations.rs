@@ -19,7 +19,7 @@ fn eight_first_uses_at_once_make_one_schema() {
     assert_eq!(store.experiments().unwrap().len(), 3);
     let applied: i64 =
         database.client().query_one("select count(*) from harness.schema_migrations", &[]).unwrap().get(0);
-    assert_eq!(applied, 3);
+    assert_eq!(applied, 4);
 }
 
 /// What others share is changed by somebody who means to.
@@ -62,8 +62,8 @@ fn a_newer_schema_is_refused() {
         .unwrap();
     assert!(matches!(try_migrate(&database.url), Err(StoreError::NewerSchema { found: 7, .. })));
     let error = try_open(&database.url).unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 3 }));
-    assert_eq!(error.to_string(), "the database's schema 7 is newer than this harness, which knows 3");
+    assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 4 }));
+    assert_eq!(error.to_string(), "the database's schema 7 is newer than this harness, which knows 4");
     assert_eq!(error.hint().as_deref(), Some("upgrade harness"));
 }
 

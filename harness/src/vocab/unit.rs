@@ -112,6 +112,10 @@ impl Unit {
     ///
     /// Used for showing only; stored numbers keep the registered unit.
     pub fn readable(self, value: f64) -> Self {
+        // A percentage of 100 or more is still one.
+        if self.name == "%" {
+            return self;
+        }
         let base = value.abs() * self.scale;
         let binary = self.name.contains('i') || self.name == "B";
         UNITS
@@ -155,6 +159,14 @@ impl fmt::Debug for Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_stay_percentages() {
+        let unit = Unit::parse("%").unwrap();
+        assert_eq!(unit.show(100.0), "100.0 %");
+        assert_eq!(unit.show(250.0), "250.0 %");
+        assert_eq!(unit.show(0.5), "0.5000 %");
+    }
 
     #[test]
     fn every_spelling_of_a_microsecond_is_one_unit() {

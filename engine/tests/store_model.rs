@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::Bound;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use engine::store::{Durability, Snapshot, Store, StoreOptions};
@@ -178,6 +178,8 @@ fn readers_see_whole_commits_while_threads_write_and_checkpoint() {
     let durability = Durability::Group { max_wait: Duration::from_micros(200), max_bytes: 60 };
     let store = CharStore::<u64>::open_on(Arc::new(quick::Quick), folder.path(), durability).unwrap();
     let done = AtomicBool::new(false);
+    // Writers and checkpoints begin together.
+    let begin = Barrier::new(4);
     std::thread::scope(|scope| {
         let readers = [0; 2].map(|_| {
             scope.spawn(|| {
@@ -193,13 +195,20 @@ fn readers_see_whole_commits_while_threads_write_and_checkpoint() {
                 }
             })
         });
+        // The last checkpoint comes after the last commit: there is one however threads are scheduled.
         let checkpoints = scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
+            begin.wait();
+            loop {
+                let last = done.load(Ordering::Relaxed);
                 store.checkpoint().unwrap();
+                if last {
+                    break;
+                }
             }
         });
         let writers = [0; 3].map(|_| {
             scope.spawn(|| {
+                begin.wait();
                 for _ in 0..300 {
                     let mut writer = store.writer();
                     let next = writer.get("left").unwrap().unwrap_or(0) + 1;
@@ -211,10 +220,10 @@ fn readers_see_whole_commits_while_threads_write_and_checkpoint() {
                 }
             })
         });
-        for writer in writers {
-            writer.join().unwrap();
-        }
+        // Who fails must not leave the others waiting.
+        let ended = writers.map(std::thread::ScopedJoinHandle::join);
         done.store(true, Ordering::Relaxed);
+        ended.into_iter().for_each(|it| it.unwrap());
         checkpoints.join().unwrap();
         for reader in readers {
             reader.join().unwrap();

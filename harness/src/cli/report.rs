@@ -4,10 +4,10 @@ use super::args::Format;
 use super::failure::Failure;
 use super::table::Table;
 use super::ui::{Tone, Ui};
-use crate::decide::{document, label};
+use crate::decide::{Criterion, document, label};
 use crate::prereg::{Contrast, Prereg};
 use crate::render::{
-    Grid, RecordedRun, adds_up, claimed_first, contrasts, effects, gain_95, mark, scorecard,
+    Grid, RecordedRun, adds_up, claimed_first, contrasts, criteria, effects, gain_95, mark, scorecard,
 };
 use crate::vocab::{Role, Verdict};
 use serde_json::{Value, json};
@@ -15,18 +15,20 @@ use serde_json::{Value, json};
 /// Prints a run in the form that was asked for.
 pub(super) fn show(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun, part: &str) -> Result<(), Failure> {
     let decision = &run.decision;
-    let mut criteria = Table::new(["criterion", "threshold", "result", "finding"]);
-    for it in decision.table(prereg) {
-        criteria.row([json!(it.name), json!(it.threshold), json!(it.result), json!(mark(it.finding))]);
-    }
+    // A program that reads them gets a line for each, a person a row for each claim.
+    let criteria = || lines(&decision.table(prereg));
     match ui.format {
         Format::Json => ui.result(&format!("{:#}", to_json(prereg, run, part))),
-        Format::Csv => ui.result(&criteria.show(Format::Csv)),
+        Format::Csv => ui.result(&criteria().show(Format::Csv)),
         Format::Markdown => {
             let label = label(prereg, decision);
-            ui.result(&format!("**{}: {label}** ({part})\n\n{}", prereg.id, criteria.show(Format::Markdown)))
+            ui.result(&format!(
+                "**{}: {label}** ({part})\n\n{}",
+                prereg.id,
+                criteria().show(Format::Markdown)
+            ))
         }
-        Format::Text => text(ui, prereg, run, part, &criteria),
+        Format::Text => text(ui, prereg, run, part),
     }
 }
 
@@ -36,13 +38,24 @@ pub(super) fn measurements_only(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun)
     ui.result(&table)
 }
 
-fn text(
-    ui: &mut Ui,
-    prereg: &Prereg,
-    run: &RecordedRun,
-    part: &str,
-    criteria: &Table,
-) -> Result<(), Failure> {
+/// The criteria, one by one.
+fn lines(criteria: &[Criterion]) -> Table {
+    let mut table = Table::new(["criterion", "threshold", "result", "finding"]);
+    for it in criteria {
+        table.row([json!(it.name()), json!(it.threshold), json!(it.result), json!(mark(it.finding))]);
+    }
+    table
+}
+
+fn laid_out(grid: Grid) -> Table {
+    let mut table = Table::new(grid.columns);
+    for row in grid.rows {
+        table.row(row.into_iter().map(Value::from).collect::<Vec<_>>());
+    }
+    table
+}
+
+fn text(ui: &mut Ui, prereg: &Prereg, run: &RecordedRun, part: &str) -> Result<(), Failure> {
     let decision = &run.decision;
     let crowded =
         prereg.arms.iter().filter(|it| matches!(it.role, Role::Control | Role::Treatment)).count() > 2;
@@ -65,15 +78,16 @@ fn text(
     for (title, grid) in grids {
         ui.result(&format!("\n{title}"))?;
         if !grid.rows.is_empty() {
-            let mut table = Table::new(grid.columns);
-            grid.rows
-                .into_iter()
-                .for_each(|row| table.row(row.into_iter().map(Value::from).collect::<Vec<_>>()));
-            ui.result(&table.show(Format::Text))?;
+            ui.result(&laid_out(grid).show(Format::Text))?;
         }
     }
+    let criteria = criteria(prereg, decision);
+    for grid in criteria.grids {
+        ui.result("")?;
+        ui.result(&laid_out(grid).show(Format::Text))?;
+    }
     ui.result("")?;
-    ui.result(&criteria.show(Format::Text))?;
+    ui.result(&lines(&criteria.lines).show(Format::Text))?;
     ui.result("")?;
     let tone = match decision.verdict {
         Verdict::Accept => Tone::Good,

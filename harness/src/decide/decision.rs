@@ -1,4 +1,4 @@
-use super::criterion::Criterion;
+use super::criterion::{Criterion, subject};
 use super::effects::{self, Effects};
 use super::floor;
 use super::judge::{self, Judged, Kind, shares_a_gain};
@@ -84,7 +84,8 @@ impl Decision {
             let robustness = it.robustness.as_ref()?;
             let (agree, of) = robustness.agreement();
             Some(Criterion {
-                name: format!("{}: robustness", it.name()),
+                subject: subject(it),
+                quantity: "robustness".to_owned(),
                 threshold: match prereg.decision.agreement {
                     Agreement::Report => "all methods, reported only".to_owned(),
                     Agreement::Require => "all methods".to_owned(),
@@ -187,14 +188,14 @@ fn wrong_units(prereg: &Prereg, run: &RunData) -> Vec<String> {
 }
 
 fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
-    let name = judged.name();
     let part = |ok: Option<bool>| match ok {
         Some(true) => Finding::Supported,
         Some(false) => Finding::Refuted,
         None => Finding::Undecided,
     };
     let gain = Criterion {
-        name: format!("{name}: gain"),
+        subject: subject(judged),
+        quantity: "gain".to_owned(),
         threshold: judged.threshold(),
         result: judged.gain_text(),
         finding: match (&judged.gain, judged.claim) {
@@ -221,7 +222,8 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
         return criteria;
     }
     criteria.push(Criterion {
-        name: format!("{name}: {adjusted}{repeated}p ({})", judged.method),
+        subject: subject(judged),
+        quantity: format!("{adjusted}{repeated}p ({})", judged.method),
         threshold: format!("< {alpha}"),
         result: match &judged.p_adjusted {
             Ok(p) => minus(p.to_string()),
@@ -234,7 +236,8 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
         let differ = judged.gain.as_ref().is_ok_and(|it| it.value != 0.0);
         let constants = judged.method == Method::Constant && judged.tested.is_ok() && differ;
         criteria.push(Criterion {
-            name: format!("{name}: |d|"),
+            subject: subject(judged),
+            quantity: "|d|".to_owned(),
             threshold: format!("≥ {}", judged.min_effect),
             finding: match &d {
                 Ok(d) => part(Some(d.abs() >= judged.min_effect).filter(|it| *it)),
@@ -257,7 +260,8 @@ fn criteria(prereg: &Prereg, judged: &Judged, family: usize) -> Vec<Criterion> {
 fn for_labels(judged: &Judged, thresholds: &Thresholds) -> Vec<Criterion> {
     let share = |it: f64| Margin::Relative(it).to_string();
     let line = |label: &str, threshold: String, finding: Finding| Criterion {
-        name: format!("{}: gain, for {label}", judged.name()),
+        subject: subject(judged),
+        quantity: format!("gain, for {label}"),
         threshold,
         result: judged.gain_text(),
         finding,
@@ -274,7 +278,8 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
     let pass = |ok| if ok { Finding::Supported } else { Finding::Refuted };
     let gaps = analysis.gaps.len();
     let mut criteria = vec![Criterion {
-        name: "samples".to_owned(),
+        subject: None,
+        quantity: "samples".to_owned(),
         threshold: "as many as registered".to_owned(),
         result: match gaps {
             0 => "complete".to_owned(),
@@ -286,7 +291,8 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
     let design = &prereg.design;
     if design.unit() != Replicate::Block {
         criteria.push(Criterion {
-            name: "unit of replication".to_owned(),
+            subject: None,
+            quantity: "unit of replication".to_owned(),
             threshold: "as registered".to_owned(),
             result: format!(
                 "the {}: n = {} means of {} samples each",
@@ -300,7 +306,8 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
     let unequal = unequal_results(prereg, run).len();
     if run.cells.iter().any(|it| !it.result.is_empty()) {
         criteria.push(Criterion {
-            name: "results of the work".to_owned(),
+            subject: None,
+            quantity: "results of the work".to_owned(),
             threshold: "equal in all arms".to_owned(),
             result: if unequal == 0 { "equal".to_owned() } else { "not equal".to_owned() },
             finding: pass(unequal == 0),
@@ -309,7 +316,8 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
     if prereg.metrics.iter().any(|it| it.nature == Nature::Exact) {
         let ok = varying(prereg, run).is_empty();
         criteria.push(Criterion {
-            name: "exact metrics".to_owned(),
+            subject: None,
+            quantity: "exact metrics".to_owned(),
             threshold: "equal on every repetition".to_owned(),
             result: if ok { "equal".to_owned() } else { "not equal".to_owned() },
             finding: pass(ok),
@@ -319,7 +327,8 @@ fn integrity(prereg: &Prereg, analysis: &Analysis, sham: &[ShamCheck], run: &Run
     if !decisive.is_empty() {
         let failed = decisive.iter().filter(|it| !it.passed).count();
         criteria.push(Criterion {
-            name: "sham against control".to_owned(),
+            subject: None,
+            quantity: "sham against control".to_owned(),
             threshold: "no difference beyond noise".to_owned(),
             result: format!("{} of {} agree", decisive.len() - failed, decisive.len()),
             finding: pass(failed == 0),
@@ -339,7 +348,8 @@ fn looked(looks: &CellLooks) -> Criterion {
         [] => String::new(),
     };
     Criterion {
-        name: format!("looks{place}"),
+        subject: None,
+        quantity: format!("looks{place}"),
         threshold: format!("after {after} blocks, until all is decided"),
         result: looks.sentence(),
         finding: match (looks.problem(), looks.stopped()) {

@@ -139,7 +139,7 @@ pub fn findings(_prereg: &Prereg, decision: &Decision) -> Vec<StoredFinding> {
 }
 
 fn criterion(it: &Criterion) -> Value {
-    json!({ "name": it.name, "threshold": it.threshold, "result": it.result, "finding": it.finding })
+    json!({ "name": it.name(), "threshold": it.threshold, "result": it.result, "finding": it.finding })
 }
 
 fn caveat(it: &Caveat) -> Value {

@@ -1,7 +1,7 @@
 //! The floor of a calibrated host: what it shows between equal arms supports nothing.
 
 use super::calibration::{Calibrated, Calibration};
-use super::criterion::Criterion;
+use super::criterion::{Criterion, subject};
 use super::judge::{Judged, shares_a_gain};
 use crate::store::RunData;
 use crate::vocab::{Claim, Finding, Margin, significant};
@@ -56,7 +56,8 @@ pub(super) fn criteria(calibration: &Calibration, hypotheses: &[Judged]) -> Vec<
         let place = place(calibration, it).filter(|_| it.claim == Claim::Superior)?;
         let gain = share(it)?;
         Some(Criterion {
-            name: format!("{}: gain above the host's noise", it.name()),
+            subject: subject(it),
+            quantity: "gain above the host's noise".to_owned(),
             threshold: format!("≥ {} (calibration {})", percent(place.noise_floor), calibration.id),
             result: crate::vocab::minus(percent(gain)),
             finding: if gain < place.noise_floor { Finding::Undecided } else { Finding::Supported },

@@ -1,5 +1,6 @@
+use super::criteria::mark;
 use super::markdown::{Align, Table, escape};
-use super::tables::{mark, p};
+use super::tables::p;
 use crate::decide::{CellLooks, Decision, Judged};
 use crate::prereg::{Looks, Prereg, Stopping};
 use crate::vocab::{Spending, minus};

@@ -239,6 +239,22 @@ fn inner(part: &str) -> String {
     format!("{start}{}{end}", escape(part.trim_matches(' ')))
 }
 
+/// The start of a part that is folded away under one line; `</details>` ends it. The line is HTML, in which nothing is
+/// markdown: the text loses what would be a tag or an entity, and whatever cannot be seen.
+pub fn summary(text: &str) -> Inline {
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            _ if hidden(c) => safe.push_str(&format!("&#{};", u32::from(c))),
+            _ => safe.push(c),
+        }
+    }
+    Inline(format!("<details><summary>{safe}</summary>\n"))
+}
+
 /// A link to the file at `path`, which is relative to the one that holds the link.
 pub fn link(text: &str, path: &str) -> Inline {
     Inline(format!("[{}]({})", escape(text), encode(path)))
@@ -428,6 +444,18 @@ mod tests {
         assert_eq!(link("a]b", "über/a (1).md").as_str(), r"[a\]b](%C3%BCber/a%20%281%29.md)");
         assert_eq!(link("x", "javascript:y").as_str(), "[x](javascript%3Ay)");
         assert_eq!(image("plot", "plots/a.svg").as_str(), "![plot](plots/a.svg)");
+    }
+
+    #[test]
+    fn a_summary_is_one_line_of_text() {
+        for name in names() {
+            let line = summary(&name).to_string();
+            let inside =
+                line.strip_prefix("<details><summary>").and_then(|it| it.strip_suffix("</summary>\n"));
+            let inside = inside.unwrap();
+            assert!(!inside.contains(['<', '>', '\n', '\r']), "{line}");
+        }
+        assert_eq!(summary("a_b < c").as_str(), "<details><summary>a_b &lt; c</summary>\n");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! give the same bytes, for ever.
 
 mod caveats;
+mod criteria;
 mod design;
 mod effects;
 mod experiment;
@@ -17,9 +18,10 @@ mod robustness;
 mod section;
 mod tables;
 
+pub use criteria::{Criteria, criteria, mark};
 pub use effects::{Grid, adds_up, contrasts, effects, scorecard};
 pub use experiment::{Experiment, RecordedRun, Standing};
 pub use figures::{Figure, claimed_first, of_experiment, of_ledger};
 pub use ledger::ledger;
 pub use pages::{Page, pages};
-pub use tables::{gain_95, mark};
+pub use tables::gain_95;

@@ -1,10 +1,11 @@
 //! The section of one experiment in its ledger.
 
+use super::criteria::{MANY, criteria};
 use super::design::design;
 use super::effects::{contrasts, scorecard};
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
-use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose};
+use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose, summary};
 use super::{caveats, factorial, host, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::{Judged, label};
@@ -125,7 +126,7 @@ fn verdict(page: &mut String, experiment: &Experiment, run: &RecordedRun) -> fmt
             writeln!(page)?;
         }
     }
-    writeln!(page, "{}", tables::criteria(prereg, decision))?;
+    writeln!(page, "{}", criteria(prereg, decision))?;
     for grid in contrasts(prereg, decision) {
         writeln!(page, "Treatments against controls, {}:\n\n{}", escape(&grid.name), grid.table())?;
     }
@@ -184,12 +185,17 @@ fn invalidations(page: &mut String, experiment: &Experiment) -> fmt::Result {
 
 fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: &[Figure]) -> fmt::Result {
     writeln!(page, "### Measurements\n")?;
-    for cell in prereg.cells() {
+    let cells = prereg.cells();
+    for cell in &cells {
         let cell = cell.to_string();
-        if !cell.is_empty() {
-            writeln!(page, "#### {}\n", escape(&cell))?;
+        let table = tables::cell(prereg, run, &cell);
+        if cells.len() >= MANY {
+            writeln!(page, "{}\n{table}\n</details>\n", summary(&cell))?;
+        } else if cell.is_empty() {
+            writeln!(page, "{table}")?;
+        } else {
+            writeln!(page, "#### {}\n\n{table}", escape(&cell))?;
         }
-        writeln!(page, "{}", tables::cell(prereg, run, &cell))?;
     }
     // Those of the gains, of looks and of a factorial stand elsewhere.
     let elsewhere = |it: &Figure| {
@@ -202,7 +208,7 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
         picture(page, figure)?;
     }
     if !folded.is_empty() {
-        writeln!(page, "<details><summary>Plots of the other metrics</summary>\n")?;
+        writeln!(page, "{}", summary("Plots of the other metrics"))?;
         for figure in folded {
             picture(page, figure)?;
         }
@@ -231,16 +237,22 @@ fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Resul
         "Differences, t, d and δ are treatment minus control; a gain is positive where the treatment is better. {}.\n",
         tables::interval_note(prereg, &run.decision)
     )?;
-    for judged in &run.decision.hypotheses {
-        writeln!(
-            page,
-            "#### {}\n\n{}",
-            escape(&judged.name()),
-            tables::statistics(prereg, judged, is_normal(run, judged))
-        )?;
+    let hypotheses = &run.decision.hypotheses;
+    let folded = hypotheses.len() >= MANY;
+    for judged in hypotheses {
+        if folded {
+            let (name, finding, gain) = (judged.name(), judged.finding_word(), judged.gain_text());
+            writeln!(page, "{}", summary(&format!("{name}: {finding}, {gain}")))?;
+        } else {
+            writeln!(page, "#### {}\n", escape(&judged.name()))?;
+        }
+        writeln!(page, "{}", tables::statistics(prereg, judged, is_normal(run, judged)))?;
         robustness::write(page, judged)?;
+        if folded {
+            writeln!(page, "</details>\n")?;
+        }
     }
-    writeln!(page, "<details><summary>Every metric and cell</summary>\n")?;
+    writeln!(page, "{}", summary("Every metric and cell"))?;
     writeln!(page, "{}", tables::comparisons(prereg, run))?;
     writeln!(page, "</details>\n")
 }

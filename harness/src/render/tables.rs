@@ -7,16 +7,7 @@ use crate::analyse::{Comparison, Undefined};
 use crate::decide::{Decision, Judged, gain_text};
 use crate::prereg::{Contrast, Prereg};
 use crate::stats::{Interval, PValue, StatsError};
-use crate::vocab::{Correction, Finding, Margin, Scalar, Unit, minus, significant, with_interval};
-
-/// The mark of a line in a table of criteria.
-pub fn mark(finding: Finding) -> &'static str {
-    match finding {
-        Finding::Supported => "✓ pass",
-        Finding::Refuted => "✗ fail",
-        Finding::Undecided => "? open",
-    }
-}
+use crate::vocab::{Correction, Margin, Scalar, Unit, minus, significant, with_interval};
 
 /// The levels of the intervals that decide, in a few words: `interval: 95 %, guards 90 %`.
 pub(super) fn levels(decision: &Decision) -> String {
@@ -53,26 +44,6 @@ pub(super) fn interval_note(prereg: &Prereg, decision: &Decision) -> String {
 pub(super) fn percent(level: f64) -> String {
     let number = significant(level * 100.0, 4);
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// The criteria of a decision, one line each.
-pub(super) fn criteria(prereg: &Prereg, decision: &Decision) -> Table {
-    let mut table = Table::new([
-        ("criterion", Align::Left),
-        ("threshold", Align::Left),
-        ("result", Align::Left),
-        ("", Align::Left),
-    ]);
-    for it in &decision.table(prereg) {
-        table.row([
-            it.name.as_str().into(),
-            it.threshold.as_str().into(),
-            it.result.as_str().into(),
-            // On one line, however wide the others are.
-            Inline::markdown(&mark(it.finding).replace(' ', "&nbsp;")),
-        ]);
-    }
-    table
 }
 
 /// Mean, spread and quantiles of every metric and arm in one cell.

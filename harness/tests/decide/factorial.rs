@@ -176,7 +176,7 @@ fn labels_follow_their_thresholds() {
 fn criteria_show_every_threshold() {
     let (decision, ..) =
         decided(&format!("{}{GO}", claim("total", "")), &sets([100.0, 100.5, 100.6, 102.0], 0.3));
-    let row = |name: &str| decision.criteria.iter().find(|it| it.name == name).cloned();
+    let row = |name: &str| decision.criteria.iter().find(|it| it.name() == name).cloned();
     let strong = row("total: gain, for STRONG GO").unwrap();
     assert_eq!((strong.threshold.as_str(), strong.finding), ("> 3 %", Finding::Refuted));
     assert_eq!(row("total: gain").unwrap().threshold, "> 1 %");

@@ -66,7 +66,9 @@ fn a_plain_gain_stops_at_the_first_look_that_can_tell() {
         let interval = decision.hypotheses[0].gain.as_ref().unwrap().interval;
         assert_eq!(interval.level, 0.95);
         assert!(analysis.caveats.iter().any(|it| it.code() == "stopped-early"));
-        assert!(decision.criteria.iter().any(|it| it.name == "looks" && it.result.contains("of 60 blocks")));
+        assert!(
+            decision.criteria.iter().any(|it| it.name() == "looks" && it.result.contains("of 60 blocks"))
+        );
     }
 }
 

@@ -155,9 +155,9 @@ fn check(claims: &str, sets: &[Set], verdict: Verdict, findings: &str, reason: &
     assert_eq!((decision.verdict, found.as_str()), (verdict, findings), "{shown}");
     assert!(shown.contains(reason), "`{reason}` is not in: {shown}");
     assert_eq!(decision.reasons.is_empty(), matches!(verdict, Verdict::Accept | Verdict::Recorded));
-    for text in
-        decision.criteria.iter().flat_map(|it| [&it.name, &it.threshold, &it.result]).chain(&decision.reasons)
-    {
+    let criteria =
+        decision.criteria.iter().flat_map(|it| [it.name(), it.threshold.clone(), it.result.clone()]);
+    for text in criteria.chain(decision.reasons.iter().cloned()) {
         assert!(!text.contains("NaN") && !text.contains("inf ") && !text.is_empty(), "{text}");
     }
     decision

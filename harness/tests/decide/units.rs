@@ -39,7 +39,7 @@ fn what_blocks_seem_to_show_processes_do_not() {
     // Variances 14 and 14/3, so t = -2 / sqrt((14 + 14/3) / 4).
     let t = statistics.welch.test.unwrap().t;
     assert!((t + 2.0 / (14.0_f64 * 4.0 / 3.0 / 4.0).sqrt()).abs() < 1e-9, "{t}");
-    let row = decision.criteria.iter().find(|it| it.name == "unit of replication").unwrap();
+    let row = decision.criteria.iter().find(|it| it.name() == "unit of replication").unwrap();
     assert_eq!(row.result, "the process: n = 4 means of 5 samples each");
     assert_eq!(row.finding, Finding::Supported);
 }

@@ -302,6 +302,39 @@ fn keys_that_are_not_utf8_are_refused_by_a_char_trie() {
     }
 }
 
+/// What a forger can do to a bucket and be read: nothing that is wrong becomes worse by a change.
+#[test]
+fn a_bucket_that_is_not_sound_is_read_and_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trie");
+    let sample = BTreeMap::from([(b"a".to_vec(), 1), (b"b".to_vec(), 2), (b"c".to_vec(), 3)]);
+    let good = write(&sample, &path);
+    // Head, fingerprints, lengths, values, tails.
+    let (prints, tails) = (128 + 3, 128 + 3 + 3 + 3 + 24);
+    assert_eq!(good[tails..tails + 3], *b"abc");
+    let (mut unordered, mut misfiled) = (good.clone(), good);
+    unordered.swap(prints, prints + 2);
+    unordered.swap(tails, tails + 2);
+    misfiled[prints] ^= 1;
+    for (mut bytes, found) in [(unordered, Some(3)), (misfiled, None)] {
+        forge(&mut bytes);
+        write_anew(&path, &bytes);
+        for strategy in [LoadStrategy::Eager, LoadStrategy::Lazy, LoadStrategy::Mapped] {
+            let mut trie = ByteTrie::<u64>::open(&path, strategy).unwrap();
+            assert_eq!((trie.get(b"a").unwrap(), trie.get(b"b").unwrap()), (found, Some(2)));
+            assert_eq!(trie.iter().count(), 3);
+            for refused in [trie.insert(b"d", 4), trie.insert(b"a", 4), trie.remove(b"b")] {
+                let message = refused.unwrap_err().to_string();
+                assert!(message.contains("a.trie") && message.contains("keys of a bucket"), "{message}");
+            }
+            assert_eq!((trie.len(), trie.get(b"b").unwrap()), (3, Some(2)));
+            assert!(
+                ByteTrie::<u64>::open(&path, OpenOptions::from(strategy).verify(Verify::Structural)).is_err()
+            );
+        }
+    }
+}
+
 /// Two edges to one child, level upon level, would unfold into 2^60 nodes.
 #[test]
 fn nodes_that_overlap_are_refused() {

@@ -3,13 +3,17 @@
 //! ```text
 //! 0   prefix_len u32   what all its keys have in common
 //! 4   n u8             entries, 1..=16
+//! 5   foreign u8       1 if nobody has looked yet whether keys are in order and fingerprints are right
 //! 6   tails_len u16
 //! 8   fingerprints     16 bytes, one an entry
 //! 24  ends             n times u16: where each tail ends in `tails`
-//!     values           n * width bytes
 //!     prefix           prefix_len bytes
+//!     values           n * width bytes
 //!     tails            tails_len bytes, in the order of the keys
 //! ```
+//!
+//! From the prefix on it is as in an image, so that a bucket of an image is made by a copy. Such a bucket is foreign: a lookup
+//! does not mind, and before it is changed [`vouch`] looks at it.
 
 use super::blob::Blob;
 use super::fan::equal_flags;
@@ -21,6 +25,7 @@ pub(super) const MAX_ENTRIES: usize = 16;
 /// Most bytes the tails of a bucket can have together. The children of a node in an image must lie within 65,535 units.
 pub(super) const MAX_TAILS: usize = 576;
 
+const FOREIGN: usize = 5;
 const FINGERPRINTS: usize = 8;
 const ENDS: usize = 24;
 
@@ -31,13 +36,14 @@ pub(super) struct Entry<'a> {
     pub(super) value: &'a [u8],
 }
 
-/// The parts that a bucket is made from, in the heap or in an image.
+/// The parts that a bucket is made from.
 pub(super) struct Parts<'a> {
+    pub(super) foreign: bool,
     pub(super) fingerprints: &'a [u8],
     /// Two bytes an entry.
     pub(super) ends: &'a [u8],
-    pub(super) values: &'a [u8],
     pub(super) prefix: &'a [u8],
+    pub(super) values: &'a [u8],
     pub(super) tails: &'a [u8],
 }
 
@@ -51,8 +57,22 @@ pub(super) struct BucketRef<'a>(&'a [u8]);
 impl Bucket {
     /// A bucket of parts that fit together.
     pub(super) fn new(parts: &Parts) -> Self {
-        let head = head(parts.prefix.len(), parts.tails.len(), parts.fingerprints);
-        Self(Blob::concat(&[&head, parts.ends, parts.values, parts.prefix, parts.tails]))
+        let mut head = head(parts.prefix.len(), parts.tails.len(), parts.fingerprints);
+        head[FOREIGN] = u8::from(parts.foreign);
+        Self(Blob::concat(&[&head, parts.ends, parts.prefix, parts.values, parts.tails]))
+    }
+
+    /// A foreign bucket of what an image has: the prefix, if it lies `far` from the node, and what follows it to the end
+    /// of the tails.
+    pub(super) fn copied(
+        fingerprints: &[u8],
+        ends: &[u8],
+        (prefix_len, tails_len): (usize, usize),
+        [far, block]: [&[u8]; 2],
+    ) -> Self {
+        let mut head = head(prefix_len, tails_len, fingerprints);
+        head[FOREIGN] = 1;
+        Self(Blob::concat(&[&head, ends, far, block]))
     }
 
     /// A bucket of sorted entries, if they fit into one.
@@ -71,10 +91,11 @@ impl Bucket {
             set_end(&mut ends, index, tails.len());
         }
         Some(Self::new(&Parts {
+            foreign: false,
             fingerprints: &prints[..entries.len()],
             ends: &ends[..2 * entries.len()],
-            values: &values,
             prefix: &entries[0].suffix[..shared],
+            values: &values,
             tails: &tails,
         }))
     }
@@ -141,15 +162,14 @@ impl<'a> BucketRef<'a> {
     }
 
     #[inline]
-    fn prefix_at(self, width: usize) -> usize {
-        ENDS + self.len() * (2 + width)
+    fn prefix_len(self) -> usize {
+        u32::from_le_bytes([self.0[0], self.0[1], self.0[2], self.0[3]]) as usize
     }
 
     #[inline]
-    pub(super) fn prefix(self, width: usize) -> &'a [u8] {
-        let len = u32::from_le_bytes([self.0[0], self.0[1], self.0[2], self.0[3]]) as usize;
-        let at = self.prefix_at(width);
-        &self.0[at..at + len]
+    pub(super) fn prefix(self) -> &'a [u8] {
+        let at = ENDS + 2 * self.len();
+        &self.0[at..at + self.prefix_len()]
     }
 
     /// The tail of entry `index`: its key after the prefix.
@@ -163,7 +183,7 @@ impl<'a> BucketRef<'a> {
     /// Where the value of entry `index` is.
     #[inline]
     fn value_at(self, index: usize, width: usize) -> usize {
-        ENDS + 2 * self.len() + index * width
+        ENDS + 2 * self.len() + self.prefix_len() + index * width
     }
 
     #[inline]
@@ -174,8 +194,8 @@ impl<'a> BucketRef<'a> {
 
     /// The entry whose key is `suffix`.
     #[inline]
-    pub(super) fn find(self, suffix: &[u8], width: usize) -> Option<usize> {
-        let tail = suffix.strip_prefix(self.prefix(width))?;
+    pub(super) fn find(self, suffix: &[u8]) -> Option<usize> {
+        let tail = suffix.strip_prefix(self.prefix())?;
         let print = fingerprint(tail);
         for half in [0, 8] {
             let mut flags = equal_flags(&self.0[FINGERPRINTS + half..], print);
@@ -191,14 +211,23 @@ impl<'a> BucketRef<'a> {
     }
 
     pub(super) fn parts(self, width: usize) -> Parts<'a> {
-        let n = self.len();
+        let (n, values) = (self.len(), self.value_at(0, width));
         Parts {
+            foreign: self.0[FOREIGN] != 0,
             fingerprints: &self.0[FINGERPRINTS..FINGERPRINTS + n],
             ends: &self.0[ENDS..ENDS + 2 * n],
-            values: &self.0[ENDS + 2 * n..ENDS + 2 * n + n * width],
-            prefix: self.prefix(width),
+            prefix: self.prefix(),
+            values: &self.0[values..values + n * width],
             tails: &self.0[self.0.len() - self.tails_len()..],
         }
+    }
+
+    /// Whether its keys are in order and under their fingerprints. All changes rely on both.
+    fn is_sound(self) -> bool {
+        (0..self.len()).all(|index| {
+            let tail = self.tail(index);
+            self.0[FINGERPRINTS + index] == fingerprint(tail) && (index == 0 || self.tail(index - 1) < tail)
+        })
     }
 
     /// The bucket with one more entry, if it still fits: its key starts with the prefix and is new.
@@ -223,9 +252,16 @@ impl<'a> BucketRef<'a> {
         let (values, tails) = (old.values.split_at(index * width), old.tails.split_at(start));
         let head = head(old.prefix.len(), old.tails.len() + tail.len(), &prints[..=n]);
         let parts =
-            [&head, &ends[..2 * (n + 1)], values.0, value, values.1, old.prefix, tails.0, tail, tails.1];
+            [&head, &ends[..2 * (n + 1)], old.prefix, values.0, value, values.1, tails.0, tail, tails.1];
         Some(Bucket(Blob::concat(&parts)))
     }
+}
+
+/// Makes sure that a bucket may be changed: of one that comes from an image, nobody knows before whether it is sound.
+pub(super) fn vouch(bucket: &mut [u8]) -> bool {
+    let sound = bucket[FOREIGN] == 0 || BucketRef(bucket).is_sound();
+    bucket[FOREIGN] = u8::from(!sound);
+    sound
 }
 
 /// Sets the value of entry `index` of a bucket.

@@ -82,7 +82,7 @@ impl<'t> Cursor<'t> {
 
     /// Enters a bucket for the entries that start with `rest`: a run, as they are sorted.
     fn enter_bucket_below(&mut self, bucket: BucketRef<'t>, rest: &[u8]) {
-        let own = bucket.prefix(self.tree.width);
+        let own = bucket.prefix();
         let wanted = if own.starts_with(rest) { Some(&b""[..]) } else { rest.strip_prefix(own) };
         let Some(wanted) = wanted else { return };
         let mut matching = (0..bucket.len()).filter(|&index| bucket.tail(index).starts_with(wanted));
@@ -128,7 +128,7 @@ impl<'t> Cursor<'t> {
         let NodeRef::Bucket(bucket) = node else { return };
         let end = bucket.len();
         let next = (0..end).find(|&index| bucket.tail(index) >= wanted).unwrap_or(end);
-        self.key.extend_from_slice(bucket.prefix(self.tree.width));
+        self.key.extend_from_slice(bucket.prefix());
         self.frames.push(Frame::Bucket { bucket, depth: self.key.len(), next, end });
     }
 

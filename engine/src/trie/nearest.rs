@@ -116,7 +116,7 @@ impl Tree {
     /// What all keys of a node start with.
     pub(super) fn prefix_of<'t>(&self, node: NodeRef<'t>) -> &'t [u8] {
         match node {
-            NodeRef::Bucket(bucket) => bucket.prefix(self.width),
+            NodeRef::Bucket(bucket) => bucket.prefix(),
             NodeRef::Inner4(inner) => inner.head.prefix.bytes(),
             NodeRef::Inner16(inner) => inner.head.prefix.bytes(),
             NodeRef::Inner48(inner) => inner.head.prefix.bytes(),

@@ -239,7 +239,7 @@ mod tests {
 
     fn prefix_of(slot: &Slot) -> Vec<u8> {
         match slot.load() {
-            State::Node(NodeRef::Bucket(bucket)) => bucket.prefix(0).to_vec(),
+            State::Node(NodeRef::Bucket(bucket)) => bucket.prefix().to_vec(),
             State::Node(NodeRef::Inner4(inner)) => inner.head.prefix.bytes().to_vec(),
             _ => panic!("no node"),
         }
@@ -266,7 +266,7 @@ mod tests {
         let (State::Node(NodeRef::Bucket(seen)), false) = slot.publish(7, leaf(b"second")) else {
             panic!("the second one won")
         };
-        assert_eq!(seen.prefix(0), b"first");
+        assert_eq!(seen.prefix(), b"first");
     }
 
     #[test]
@@ -277,10 +277,10 @@ mod tests {
                 .map(|_| {
                     scope.spawn(|| match slot.load() {
                         State::Image(unit) => match slot.publish(unit, leaf(b"abc")).0 {
-                            State::Node(NodeRef::Bucket(bucket)) => bucket.prefix(0).as_ptr().addr(),
+                            State::Node(NodeRef::Bucket(bucket)) => bucket.prefix().as_ptr().addr(),
                             _ => 0,
                         },
-                        State::Node(NodeRef::Bucket(bucket)) => bucket.prefix(0).as_ptr().addr(),
+                        State::Node(NodeRef::Bucket(bucket)) => bucket.prefix().as_ptr().addr(),
                         _ => 0,
                     })
                 })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::bucket::{Entry, set_value};
+use super::bucket::{Entry, set_value, vouch};
 use super::fan::Fan;
 use super::image::{Damage, ImageFile};
 use super::inner::{Head, Inner, add_child, padded, shrink};
@@ -93,6 +93,12 @@ impl Tree {
         }
     }
 
+    /// The error for a bucket that cannot be changed, which only an image written by others can hold.
+    #[cold]
+    fn unsound_bucket(&self) -> Error {
+        Error::corrupt(&self.origin, 0, "keys of a bucket are not in order, or not under their fingerprints")
+    }
+
     /// The error for a key of a char trie that is not UTF-8, which only an image written by others can hold.
     pub(super) fn foreign_key(&self, key: &[u8]) -> Error {
         let reason =
@@ -107,7 +113,7 @@ impl Tree {
             if self.mapped
                 && let Some((image, unit)) = self.in_place(slot)
             {
-                let found = image.nodes().find(ImageFile::byte_of(unit), key);
+                let found = image.nodes().find(unit, key);
                 return found.map(|hit| hit.map(|hit| hit.slot)).map_err(|damage| image.damaged(damage));
             }
             let Some(node) = self.resolve(slot)? else { return Ok(None) };
@@ -117,7 +123,7 @@ impl Tree {
                 NodeRef::Inner48(inner) => step(inner, key),
                 NodeRef::Inner256(inner) => step(inner, key),
                 NodeRef::Bucket(bucket) => {
-                    return Ok(bucket.find(key, self.width).map(|index| bucket.value(index, self.width)));
+                    return Ok(bucket.find(key).map(|index| bucket.value(index, self.width)));
                 }
             };
             match taken {
@@ -130,7 +136,9 @@ impl Tree {
 
     /// Sets the value of a key and returns the one it had. After an error nothing has changed.
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<Option<[u8; 8]>> {
-        let old = insert_below(self.image.as_ref(), &mut self.root, key, value)?;
+        let Some(old) = insert_below(self.image.as_ref(), &mut self.root, key, value)? else {
+            return Err(self.unsound_bucket());
+        };
         // Saturating: the count of a forged image may be anything.
         self.len = self.len.saturating_add(u64::from(old.is_none()));
         Ok(old)
@@ -139,6 +147,11 @@ impl Tree {
     /// Removes a key and returns its value. After an error nothing has changed.
     pub(super) fn remove(&mut self, key: &[u8]) -> Result<Option<[u8; 8]>> {
         let Some(place) = self.locate(key)? else { return Ok(None) };
+        if let Some(NodeMut::Bucket(bucket)) = walk(&mut self.root, key, place.hops).node_mut()
+            && !vouch(bucket)
+        {
+            return Err(self.unsound_bucket());
+        }
         let image = self.image.as_ref();
         // A node that is left with one child takes the child's place, so the child must be there before anything
         // is changed.
@@ -185,7 +198,7 @@ impl Tree {
             let rest = &key[place.depth..];
             let Some((inner, child)) = descend(node, rest) else {
                 let held = match node {
-                    NodeRef::Bucket(bucket) => bucket.find(rest, self.width).is_some(),
+                    NodeRef::Bucket(bucket) => bucket.find(rest).is_some(),
                     _ => {
                         head_of(node).is_some_and(|head| head.value.is_some() && head.prefix.bytes() == rest)
                     }
@@ -269,11 +282,11 @@ fn remove_here(slot: &mut Slot, rest: &[u8], width: usize) -> (Option<[u8; 8]>, 
         return (old, old.is_some() && inner.fan.len() == 0);
     }
     let State::Node(NodeRef::Bucket(bucket)) = slot.load() else { return (None, false) };
-    let Some(index) = bucket.find(rest, width) else { return (None, false) };
+    let Some(index) = bucket.find(rest) else { return (None, false) };
     let old = padded(bucket.value(index, width));
     let mut entries: Vec<Entry> = Vec::with_capacity(bucket.len());
     let suffixes: Vec<Vec<u8>> =
-        (0..bucket.len()).map(|entry| [bucket.prefix(width), bucket.tail(entry)].concat()).collect();
+        (0..bucket.len()).map(|entry| [bucket.prefix(), bucket.tail(entry)].concat()).collect();
     for (entry, suffix) in suffixes.iter().enumerate().filter(|&(entry, _)| entry != index) {
         entries.push(Entry { suffix, value: bucket.value(entry, width) });
     }
@@ -313,39 +326,40 @@ fn lengthen(slot: &mut Slot, above: &[u8], width: usize) {
         return;
     }
     let State::Node(NodeRef::Bucket(bucket)) = slot.load() else { return };
-    let prefix = [above, bucket.prefix(width)].concat();
+    let prefix = [above, bucket.prefix()].concat();
     let longer = super::bucket::Bucket::new(&super::bucket::Parts { prefix: &prefix, ..bucket.parts(width) });
     *slot = Slot::node(Node::Bucket(longer));
 }
 
-fn insert_below(
-    image: Option<&ImageFile>,
-    root: &mut Slot,
-    key: &[u8],
-    value: &[u8],
-) -> Result<Option<[u8; 8]>> {
+/// The value that a key had before.
+type Old = Option<[u8; 8]>;
+
+/// Inserts a key and returns the value it had; nothing if a bucket on its way is not sound, and nothing has changed then.
+fn insert_below(image: Option<&ImageFile>, root: &mut Slot, key: &[u8], value: &[u8]) -> Result<Option<Old>> {
     let (mut slot, mut rest) = (root, key);
     loop {
         resolve(image, slot)?;
         match slot.node_mut() {
             None => {
                 *slot = Slot::node(subtree(&[Entry { suffix: rest, value }]));
-                return Ok(None);
+                return Ok(Some(None));
             }
-            Some(NodeMut::Bucket(_)) => return Ok(insert_in_bucket(slot, rest, value)),
+            Some(NodeMut::Bucket(bucket)) => {
+                return Ok(vouch(bucket).then(|| insert_in_bucket(slot, rest, value)));
+            }
             Some(NodeMut::Inner(inner)) => {
                 let prefix = inner.head.prefix.bytes();
                 let shared = super::bucket::common_len(prefix, rest);
                 if shared < prefix.len() {
                     part(slot, shared, rest, value);
-                    return Ok(None);
+                    return Ok(Some(None));
                 }
                 let Some((&edge, below)) = rest[shared..].split_first() else {
-                    return Ok(inner.head.value.replace(padded(value)));
+                    return Ok(Some(inner.head.value.replace(padded(value))));
                 };
                 if inner.fan.find(edge).is_none() {
                     add_child(slot, edge, Slot::node(subtree(&[Entry { suffix: below, value }])));
-                    return Ok(None);
+                    return Ok(Some(None));
                 }
                 // Borrowed anew: the node may have been replaced in the branch above.
                 let Some(NodeMut::Inner(inner)) = slot.node_mut() else { unreachable!("it was one above") };
@@ -360,14 +374,14 @@ fn insert_below(
 fn insert_in_bucket(slot: &mut Slot, rest: &[u8], value: &[u8]) -> Option<[u8; 8]> {
     let width = value.len();
     let State::Node(NodeRef::Bucket(bucket)) = slot.load() else { unreachable!("the caller found a bucket") };
-    if let Some(index) = bucket.find(rest, width) {
+    if let Some(index) = bucket.find(rest) {
         let old = padded(bucket.value(index, width));
         if let Some(NodeMut::Bucket(bytes)) = slot.node_mut() {
             set_value(bytes, index, value);
         }
         return Some(old);
     }
-    let prefix = bucket.prefix(width);
+    let prefix = bucket.prefix();
     if let Some(bucket) = rest.strip_prefix(prefix).and_then(|tail| bucket.with(tail, value)) {
         *slot = Slot::node(Node::Bucket(bucket));
         return None;

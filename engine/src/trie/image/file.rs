@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::build::Builder;
 use super::layout::{GUARD, MAX_SECTION, NO_ROOT, Shape, VARIABLE};
+use super::near::Tail;
 use super::output::{Finished, Output};
 use super::point::{Point, PointBuilder};
 use super::read::{ImageFile, Used};
@@ -186,7 +187,8 @@ impl ImageFile {
             _ => return Err(Error::corrupt(path, 64, "a point index without its records, or the reverse")),
         };
         let (path, nodes, used) = (path.to_owned(), span_of(nodes), Used::default());
-        let image = Self { path, bytes, header, pages, nodes, shape, point, used };
+        let tail = Box::new(Tail::of(&bytes[nodes.clone()]));
+        let image = Self { path, bytes, header, pages, nodes, tail, shape, point, used };
         if verify != Verify::Header {
             image.verify_pages()?;
         }
@@ -258,11 +260,7 @@ impl ImageFile {
     #[inline]
     pub(in crate::trie) fn point(&self) -> Option<Point<'_>> {
         let [table, records] = self.point.as_ref()?;
-        Some(Point {
-            table: &self.bytes[table.clone()],
-            records: &self.bytes[records.clone()],
-            shape: self.shape,
-        })
+        Some(Point::new(&self.bytes[table.clone()], &self.bytes[records.clone()], self.shape))
     }
 }
 

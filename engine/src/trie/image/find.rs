@@ -6,38 +6,54 @@ use super::layout::{
     BUCKET_HEAD, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, INNER_HEAD, KIND_BUCKET, KIND_INNER,
     KIND_MASK, MAX_LISTED, NO_CHILD, UNIT,
 };
-use super::nodes::{Damage, Hit, Nodes, View};
+use super::near::Near;
+use super::nodes::{Damage, Hit, Nodes, OUTSIDE, View};
 use super::simd::{equal16, prefetch};
 
 /// Lookups that are under way at once, so that they wait for memory together.
 pub(in crate::trie) const LANES: usize = 16;
 
 /// One step of a lookup.
-pub(in crate::trie) enum Step<'i> {
-    /// Go on with the node at this byte, without the first bytes of the key.
-    Down(usize, usize),
+enum Step<'i, 'k> {
+    /// Go on with the node at this unit and what is left of the key.
+    Down(u32, &'k [u8]),
     Found(Hit<'i>),
     Absent,
 }
 
-/// Whether two slices are the same: short ones without a call.
+/// A lookup under way, as its next [`Step`] needs it.
+#[derive(Clone, Copy)]
+struct Lane<'k> {
+    index: usize,
+    unit: u32,
+    /// What is left of the key.
+    key: &'k [u8],
+}
+
+/// The byte of a node in the section.
+#[inline(always)]
+fn byte_of(unit: u32) -> usize {
+    unit as usize * UNIT as usize
+}
+
+/// Whether two slices are the same: without a call, by words of which the last one may overlap the one before.
 #[inline(always)]
 pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    if a.len() > 32 {
-        return a == b;
-    }
-    if a.len() >= 8 {
+    if a.len() >= 16 {
         let mut at = 0;
-        while at + 8 < a.len() {
-            if a[at..at + 8] != b[at..at + 8] {
+        while at + 16 < a.len() {
+            if a[at..at + 16] != b[at..at + 16] {
                 return false;
             }
-            at += 8;
+            at += 16;
         }
-        return a.last_chunk::<8>() == b.last_chunk::<8>();
+        return a.last_chunk::<16>() == b.last_chunk::<16>();
+    }
+    if a.len() >= 8 {
+        return a.first_chunk::<8>() == b.first_chunk::<8>() && a.last_chunk::<8>() == b.last_chunk::<8>();
     }
     if a.len() >= 4 {
         return a.first_chunk::<4>() == b.first_chunk::<4>() && a.last_chunk::<4>() == b.last_chunk::<4>();
@@ -46,15 +62,15 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
 }
 
 impl<'i> Nodes<'i> {
-    /// The value of `key` below the node at byte `at`.
+    /// The value of `key` below the node at `unit`.
     #[inline]
-    pub(in crate::trie) fn find(&self, at: usize, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
-        let (mut at, mut key) = (at, key);
+    pub(in crate::trie) fn find(&self, unit: u32, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
+        let (mut unit, mut key) = (unit, key);
         loop {
-            match self.step(at, key)? {
-                Step::Down(child, taken) => {
+            match self.step(unit, key)? {
+                Step::Down(child, rest) => {
                     self.ask_for(child);
-                    (at, key) = (child, &key[taken..]);
+                    (unit, key) = (child, rest);
                 }
                 Step::Found(hit) => return Ok(Some(hit)),
                 Step::Absent => return Ok(None),
@@ -62,188 +78,197 @@ impl<'i> Nodes<'i> {
         }
     }
 
-    /// Looks up many keys below the node at byte `at`, whose answers come in no particular order.
+    /// Looks up many keys below the node at `unit`, whose answers come in no particular order.
     pub(in crate::trie) fn find_many<'k>(
         &self,
-        at: usize,
+        unit: u32,
         keys: impl Iterator<Item = &'k [u8]>,
         mut answer: impl FnMut(usize, Option<Hit<'i>>),
     ) -> Result<(), Damage> {
         let mut keys = keys.enumerate();
-        let mut lanes: [(usize, usize, &[u8]); LANES] = [(0, 0, &[]); LANES];
+        let mut lanes = [Lane { index: 0, unit, key: b"" }; LANES];
         let mut used = 0;
         for (index, key) in keys.by_ref().take(LANES) {
-            lanes[used] = (index, at, key);
+            lanes[used] = Lane { index, unit, key };
             used += 1;
         }
         while used > 0 {
-            let mut lane = 0;
-            while lane < used {
-                let (index, node, key) = lanes[lane];
-                let found = match self.step(node, key)? {
-                    Step::Down(child, taken) => {
+            let mut at = 0;
+            while let Some(lane) = lanes[..used].get_mut(at) {
+                let found = match self.step(lane.unit, lane.key)? {
+                    Step::Down(child, rest) => {
                         self.ask_for(child);
-                        lanes[lane] = (index, child, &key[taken..]);
-                        lane += 1;
+                        (lane.unit, lane.key) = (child, rest);
+                        at += 1;
                         continue;
                     }
                     Step::Found(hit) => Some(hit),
                     Step::Absent => None,
                 };
-                answer(index, found);
+                answer(lane.index, found);
                 if let Some((index, key)) = keys.next() {
-                    lanes[lane] = (index, at, key);
-                    lane += 1;
+                    *lane = Lane { index, unit, key };
+                    at += 1;
                 } else {
                     used -= 1;
-                    lanes[lane] = lanes[used];
+                    lanes[at] = lanes[used];
                 }
             }
         }
         Ok(())
     }
 
-    /// Asks for the memory of the node at byte `at`: three lines, as many buckets have.
+    /// Asks for the memory of the node at `unit`: three lines, as many buckets have.
     #[inline(always)]
-    fn ask_for(&self, at: usize) {
-        if let Some(node) = self.bytes.get(at..at + 129) {
-            prefetch(node);
-            prefetch(&node[64..]);
-            prefetch(&node[128..]);
+    fn ask_for(&self, unit: u32) {
+        for line in 0..3 {
+            prefetch(self.bytes, byte_of(unit) + 64 * line);
         }
     }
 
     /// Takes one node of the way of `key`.
     #[inline(always)]
-    pub(in crate::trie) fn step(&self, at: usize, key: &[u8]) -> Result<Step<'i>, Damage> {
-        let head = self.chunk::<INNER_HEAD>(at)?;
-        match head[0] & KIND_MASK {
-            KIND_INNER => self.step_inner(at, head, key),
-            KIND_BUCKET => self.step_bucket(at, head, key),
-            _ => Err(Damage::new(at, "no kind of node")),
+    fn step<'k>(&self, unit: u32, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
+        let Some(node) = Near::of(self, byte_of(unit)) else {
+            return Err(Damage::new(byte_of(unit), OUTSIDE));
+        };
+        let head = node.head();
+        // Most inner nodes have no value and no prefix: where their edges are is known before they are read.
+        if head & 0xFF_00FF == u64::from(KIND_INNER) {
+            return self.choose(unit, node, INNER_HEAD, key);
+        }
+        match head as u8 & (KIND_MASK | FLAG_LONG_PREFIX | FLAG_FRONT) {
+            KIND_INNER => self.step_inner(unit, node, key),
+            KIND_BUCKET => self.step_bucket(unit, node, key),
+            _ => self.step_rarely(unit, key),
         }
     }
 
     #[inline(always)]
-    fn step_inner(&self, at: usize, head: &[u8; INNER_HEAD], key: &[u8]) -> Result<Step<'i>, Damage> {
-        let n = usize::from(head[1]) + 1;
-        let valued = head[0] & FLAG_VALUE != 0;
-        let mut from = at + INNER_HEAD;
-        if valued {
-            from += self.shape.rank_len() + self.shape.slot;
+    fn step_inner<'k>(&self, unit: u32, node: Near<'i>, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
+        let [kind, _, len, ..] = node.head().to_le_bytes();
+        let mut place = INNER_HEAD;
+        if kind & FLAG_VALUE != 0 {
+            place += self.shape.rank_len() + self.shape.slot;
         }
-        let taken = if head[0] & FLAG_LONG_PREFIX == 0 {
-            let len = usize::from(head[2]);
-            if len > 0 {
-                let prefix = self.slice(from, len)?;
-                if !key.get(..len).is_some_and(|start| same(start, prefix)) {
-                    return Ok(Step::Absent);
-                }
-                from += len;
-            }
-            len
-        } else {
-            let (prefix, _) = self.long_prefix(at, from)?;
-            if !key.starts_with(prefix) {
-                return Ok(Step::Absent);
-            }
-            from += 8;
-            prefix.len()
-        };
-        let Some(&edge) = key.get(taken) else { return self.value_here(at) };
+        let Some((start, rest)) = key.split_at_checked(usize::from(len)) else { return Ok(Step::Absent) };
+        if !same(start, node.slice(place, len)) {
+            return Ok(Step::Absent);
+        }
+        if rest.is_empty() {
+            return self.step_rarely(unit, key);
+        }
+        self.choose(unit, node, place + usize::from(len), rest)
+    }
+
+    /// Takes the edge that `key` begins with, of an inner node whose edges are from `place` on.
+    #[inline(always)]
+    fn choose<'k>(
+        &self,
+        unit: u32,
+        node: Near<'i>,
+        place: usize,
+        key: &'k [u8],
+    ) -> Result<Step<'i, 'k>, Damage> {
+        // No key ends at a node without a value.
+        let Some((&edge, rest)) = key.split_first() else { return Ok(Step::Absent) };
+        let head = node.head();
+        let n = usize::from((head >> 8) as u8) + 1;
         let offset = if n <= MAX_LISTED {
-            let mut found = equal16(self.chunk(from)?, edge);
+            let mut found = equal16(node.chunk(place), edge);
             if n > 16 {
-                found |= equal16(self.chunk(from + 16)?, edge) << 16;
+                found |= equal16(node.chunk(place + 16), edge) << 16;
             }
             let index = found.trailing_zeros() as usize;
             if index >= n {
                 return Ok(Step::Absent);
             }
-            u16::from_le_bytes(*self.chunk(from + n + 2 * index)?)
+            node.u16(place + n + 2 * index)
         } else {
-            let offset = u16::from_le_bytes(*self.chunk(from + 2 * usize::from(edge))?);
-            if offset == NO_CHILD {
+            let offset = node.u16(place + 2 * usize::from(edge));
+            if offset == usize::from(NO_CHILD) {
                 return Ok(Step::Absent);
             }
             offset
         };
-        let cluster = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-        let child = (cluster as usize + usize::from(offset)) * UNIT as usize;
-        if child >= at {
-            return Err(Damage::new(at, "an inner node before its child"));
+        let child = (head >> 32) + offset as u64;
+        if child >= u64::from(unit) {
+            return Err(Damage::new(byte_of(unit), "an inner node before its child"));
         }
-        Ok(Step::Down(child, taken + 1))
-    }
-
-    /// The value of the key that ends at the inner node at byte `at`.
-    #[inline(never)]
-    fn value_here(&self, at: usize) -> Result<Step<'i>, Damage> {
-        match self.view((at / UNIT as usize) as u32)? {
-            View::Inner(inner) => Ok(inner.value.map_or(Step::Absent, Step::Found)),
-            View::Bucket(_) => Ok(Step::Absent),
-        }
+        Ok(Step::Down(child as u32, rest))
     }
 
     #[inline(always)]
-    fn step_bucket(&self, at: usize, head: &[u8; INNER_HEAD], key: &[u8]) -> Result<Step<'i>, Damage> {
-        if head[0] & (FLAG_FRONT | FLAG_LONG_PREFIX) != 0 {
-            return self.find_rarely(at, key);
-        }
-        let n = usize::from(head[1]);
+    fn step_bucket<'k>(&self, unit: u32, node: Near<'i>, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
+        let [kind, n, prefix_len, ..] = node.head().to_le_bytes();
+        let (n, slot) = (usize::from(n), self.shape.slot);
         if n == 0 || n > MAX_ENTRIES {
-            return Err(Damage::new(at, "a bucket of no or too many entries"));
+            return Err(Damage::new(byte_of(unit), "a bucket of no or too many entries"));
         }
-        let prints = at + BUCKET_HEAD + self.shape.rank_len();
+        let prints = BUCKET_HEAD + self.shape.rank_len();
         let lens = prints + n;
-        let wide = head[0] & FLAG_WIDE != 0;
+        let wide = kind & FLAG_WIDE != 0;
         let prefix = lens + if wide { 2 * n } else { n };
-        let prefix_len = usize::from(head[2]);
-        let slots = prefix + prefix_len;
-        let Some((start, tail)) = key.split_at_checked(prefix_len) else { return Ok(Step::Absent) };
-        let print = fingerprint(tail);
-        let mut found = equal16(self.chunk(prints)?, print) & ((1 << n) - 1);
-        if found == 0 || !same(start, self.slice(prefix, prefix_len)?) {
+        let slots = prefix + usize::from(prefix_len);
+        let Some((start, tail)) = key.split_at_checked(usize::from(prefix_len)) else {
+            return Ok(Step::Absent);
+        };
+        let Ok(tail_len) = u8::try_from(tail.len()) else { return self.step_rarely(unit, key) };
+        let mut found = equal16(node.chunk(prints), fingerprint(tail)) & ((1 << n) - 1);
+        if found == 0 || !same(start, node.slice(prefix, prefix_len)) {
             return Ok(Step::Absent);
         }
-        let tails = slots + n * self.shape.slot;
+        let tails = slots + n * slot;
         while found != 0 {
             let index = found.trailing_zeros() as usize;
             let (from, to) = if wide {
-                let from =
-                    if index == 0 { 0 } else { u16::from_le_bytes(*self.chunk(lens + 2 * index - 2)?) };
-                (usize::from(from), usize::from(u16::from_le_bytes(*self.chunk(lens + 2 * index)?)))
+                (if index == 0 { 0 } else { node.u16(lens + 2 * index - 2) }, node.u16(lens + 2 * index))
             } else {
-                let from = if index == 0 { 0 } else { self.chunk::<1>(lens + index - 1)?[0] };
-                (usize::from(from), usize::from(self.chunk::<1>(lens + index)?[0]))
+                // The byte before the first length is a fingerprint.
+                (node.byte(lens + index - 1) * usize::from(index > 0), node.byte(lens + index))
             };
-            if from + tail.len() == to && same(self.slice(tails + from, tail.len())?, tail) {
+            if from + tail.len() == to && same(node.slice(tails + from, tail_len), tail) {
                 let rank = if self.shape.ranks {
-                    u64::from(u32::from_le_bytes(*self.chunk(at + BUCKET_HEAD)?)) + index as u64
+                    u64::from(u32::from_le_bytes(*node.chunk(BUCKET_HEAD))) + index as u64
                 } else {
                     0
                 };
-                let slot = self.slice(slots + index * self.shape.slot, self.shape.slot)?;
-                return Ok(Step::Found(Hit { slot, rank }));
+                return Ok(Step::Found(Hit { slot: node.slice(slots + index * slot, slot as u8), rank }));
             }
             found &= found - 1;
         }
         Ok(Step::Absent)
     }
 
-    /// Buckets with a long prefix or front-coded tails.
+    /// As [`step`](Self::step), for all nodes: those with a long prefix or with front-coded tails, where a key ends, and for
+    /// long tails.
     #[inline(never)]
-    fn find_rarely(&self, at: usize, key: &[u8]) -> Result<Step<'i>, Damage> {
-        let View::Bucket(bucket) = self.view((at / UNIT as usize) as u32)? else { return Ok(Step::Absent) };
-        let Some(tail) = key.strip_prefix(bucket.prefix) else { return Ok(Step::Absent) };
-        let index = if bucket.is_front_coded() {
-            bucket.find_front(tail)
-        } else {
-            let print = fingerprint(tail);
-            (0..bucket.n)
-                .filter(|&index| bucket.print(index) == Some(print))
-                .find(|&index| bucket.plain_tail(index) == tail)
+    fn step_rarely<'k>(&self, unit: u32, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
+        let view = self.view(unit)?;
+        let Some(rest) = key.strip_prefix(view.prefix()) else { return Ok(Step::Absent) };
+        let hit = match view {
+            View::Inner(inner) => {
+                let Some((&edge, below)) = rest.split_first() else {
+                    return Ok(inner.value.map_or(Step::Absent, Step::Found));
+                };
+                let index = inner.lower_bound(edge);
+                if index == inner.children() {
+                    return Ok(Step::Absent);
+                }
+                let (found, child) = inner.child(index)?;
+                return Ok(if found == edge { Step::Down(child, below) } else { Step::Absent });
+            }
+            View::Bucket(bucket) if bucket.is_front_coded() => {
+                bucket.find_front(rest).map(|index| bucket.hit(index))
+            }
+            View::Bucket(bucket) => {
+                let print = fingerprint(rest);
+                (0..bucket.n)
+                    .filter(|&index| bucket.print(index) == Some(print))
+                    .find(|&index| bucket.plain_tail(index) == rest)
+                    .map(|index| bucket.hit(index))
+            }
         };
-        Ok(index.map_or(Step::Absent, |index| Step::Found(bucket.hit(index))))
+        Ok(hit.map_or(Step::Absent, Step::Found))
     }
 }

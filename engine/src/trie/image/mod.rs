@@ -5,6 +5,7 @@ mod file;
 mod find;
 mod group;
 mod layout;
+mod near;
 mod nodes;
 mod output;
 mod point;

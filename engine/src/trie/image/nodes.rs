@@ -1,15 +1,14 @@
 //! Nodes as they lie in a file, read in place.
 //!
 //! Nothing in a file is believed. Every read is checked against the bytes that are there, and a child lies before its
-//! parent, so that a walk downwards ends whatever the bytes are.
-//!
-//! That is not free: a comparison for every read, and one for every step down.
+//! parent, so that a walk downwards ends whatever the bytes are. Lookups check once a node ([`Near`](super::near::Near)).
 
 use super::super::bucket::MAX_ENTRIES;
 use super::layout::{
     BUCKET_HEAD, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, INNER_HEAD, KIND_BUCKET, KIND_INNER,
     KIND_MASK, LONG_PREFIX_LEN, MAX_LISTED, NO_CHILD, Shape, UNIT,
 };
+use super::near::Tail;
 
 /// What is wrong with the nodes, and where in their section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +37,7 @@ struct Prefix<'i> {
 #[derive(Clone, Copy)]
 pub(in crate::trie) struct Nodes<'i> {
     pub(super) bytes: &'i [u8],
+    pub(super) tail: &'i Tail,
     pub(super) shape: Shape,
 }
 
@@ -85,6 +85,8 @@ pub(super) struct BucketView<'i> {
     pub(super) slots: &'i [u8],
     slot: usize,
     tails: &'i [u8],
+    /// From the prefix, or what is behind it if it is far, to the end of the tails.
+    block: &'i [u8],
     pub(super) len: usize,
     pub(super) far: Option<Far>,
 }
@@ -199,6 +201,7 @@ impl<'i> Nodes<'i> {
         let lens = self.slice(from, if kind & FLAG_WIDE == 0 { n } else { 2 * n })?;
         from += lens.len();
         let (mut from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
+        let block = if far.is_none() { from - prefix_len } else { from };
         let slots = self.slice(from, n * self.shape.slot)?;
         from += slots.len();
         let mut view = BucketView {
@@ -212,6 +215,7 @@ impl<'i> Nodes<'i> {
             slots,
             slot: self.shape.slot,
             tails: &[],
+            block: &[],
             len: 0,
             far,
         };
@@ -221,6 +225,7 @@ impl<'i> Nodes<'i> {
             (0..n).map(|index| view.front(index).1).sum()
         };
         view.tails = self.slice(from, tails_len)?;
+        view.block = self.slice(block, from + tails_len - block)?;
         view.len = from + tails_len - at;
         if kind & FLAG_FRONT == 0 && !(1..n).all(|index| view.end(index - 1) <= view.end(index)) {
             return Err(Damage::new(at, "a bucket whose tails do not fit"));
@@ -282,11 +287,7 @@ impl InnerView<'_> {
 }
 
 impl<'i> BucketView<'i> {
-    pub(super) fn damage(&self, reason: &'static str) -> Damage {
-        Damage::new(self.at, reason)
-    }
-
-    fn end(&self, index: usize) -> usize {
+    pub(super) fn end(&self, index: usize) -> usize {
         if self.kind & FLAG_WIDE == 0 {
             self.lens.get(index).copied().map_or(0, usize::from)
         } else {
@@ -318,6 +319,16 @@ impl<'i> BucketView<'i> {
     pub(super) fn plain_tail(&self, index: usize) -> &'i [u8] {
         let start = if index == 0 { 0 } else { self.end(index - 1) };
         self.tails.get(start..self.end(index)).unwrap_or(&[])
+    }
+
+    /// The fingerprints, and the bytes of the tails, of a bucket that is not front-coded.
+    pub(super) fn plain(&self) -> Option<(&'i [u8], usize)> {
+        (!self.is_front_coded()).then_some((self.prints, self.tails.len()))
+    }
+
+    /// A prefix that is far, and everything from a prefix that is not to the end of the tails.
+    pub(super) fn blocks(&self) -> [&'i [u8]; 2] {
+        [if self.far.is_some() { self.prefix } else { &[] }, self.block]
     }
 
     /// The fingerprint that is stored for entry `index`, if there is one.

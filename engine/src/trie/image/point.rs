@@ -63,6 +63,7 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// The line that a hash belongs to, of `lines`; and its byte, which is never zero.
+#[inline]
 fn home(hash: u64, lines: usize) -> (usize, u8) {
     let line = ((u128::from(hash) * lines as u128) >> 64) as usize;
     (line, (hash as u8).max(1))
@@ -122,28 +123,27 @@ impl PointBuilder {
 /// The point index of a file.
 #[derive(Clone, Copy)]
 pub(in crate::trie) struct Point<'i> {
-    pub(super) table: &'i [u8],
+    pub(super) lines: &'i [[u8; LINE]],
     pub(super) records: &'i [u8],
     pub(super) shape: Shape,
 }
 
 impl<'i> Point<'i> {
-    fn lines(&self) -> usize {
-        self.table.len() / LINE
+    #[inline]
+    pub(super) fn new(table: &'i [u8], records: &'i [u8], shape: Shape) -> Self {
+        Self { lines: table.as_chunks().0, records, shape }
     }
 
+    /// Bytes of a record before its key, if that is short.
     #[inline(always)]
-    fn line(&self, line: usize) -> Result<&'i [u8; LINE], Damage> {
-        self.table
-            .get(line * LINE..)
-            .and_then(|rest| rest.first_chunk())
-            .ok_or_else(|| Damage::new(0, OUTSIDE))
+    fn head_len(&self) -> usize {
+        1 + self.shape.rank_len() + self.shape.slot
     }
 
     /// The value of `key`.
     #[inline]
     pub(in crate::trie) fn find(&self, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
-        let (line, print) = home(hash(key), self.lines());
+        let (line, print) = home(hash(key), self.lines.len());
         self.find_from(line, print, key)
     }
 
@@ -151,12 +151,12 @@ impl<'i> Point<'i> {
     fn find_from(&self, home: usize, print: u8, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
         let mut line = home;
         loop {
-            let entries = self.line(line)?;
+            let entries = self.lines.get(line).ok_or_else(|| Damage::new(0, OUTSIDE))?;
             let mut found = Self::candidates(entries, print);
             while found != 0 {
                 let record = Self::place(entries, found.trailing_zeros() as usize);
                 // Its end may lie on the next line.
-                prefetch(self.records.get(record + key.len()..).unwrap_or(&[]));
+                prefetch(self.records, record + self.head_len() + key.len());
                 if let Some(hit) = self.record(record, key)? {
                     return Ok(Some(hit));
                 }
@@ -165,7 +165,7 @@ impl<'i> Point<'i> {
             if entries[OVERFLOW] == 0 {
                 return Ok(None);
             }
-            line = if line + 1 == self.lines() { 0 } else { line + 1 };
+            line = if line + 1 == self.lines.len() { 0 } else { line + 1 };
             if line == home {
                 return Ok(None);
             }
@@ -189,23 +189,28 @@ impl<'i> Point<'i> {
     fn record(&self, at: usize, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
         let outside = || Damage::new(0, "a record beyond the end of its section");
         let record = self.records.get(at..).ok_or_else(outside)?;
-        let (&len, mut rest) = record.split_first().ok_or_else(outside)?;
-        let mut len = usize::from(len);
-        if len == usize::from(LONG_KEY) {
-            let (long, more) = rest.split_first_chunk().ok_or_else(outside)?;
-            (len, rest) = (u32::from_le_bytes(*long) as usize, more);
-        }
-        if len != key.len() {
+        let &len = record.first().ok_or_else(outside)?;
+        let mut head = self.head_len();
+        if len == LONG_KEY {
+            let long = record.get(1..).and_then(|rest| rest.first_chunk()).ok_or_else(outside)?;
+            if u32::from_le_bytes(*long) as usize != key.len() {
+                return Ok(None);
+            }
+            head += long.len();
+        } else if usize::from(len) != key.len() {
             return Ok(None);
         }
-        let mut rank = 0;
-        if self.shape.ranks {
-            let (four, more) = rest.split_first_chunk::<RANK_LEN>().ok_or_else(outside)?;
-            (rank, rest) = (u64::from(u32::from_le_bytes(*four)), more);
+        let (head, held) = record.get(..head + key.len()).ok_or_else(outside)?.split_at(head);
+        if !super::find::same(held, key) {
+            return Ok(None);
         }
-        let (slot, rest) = rest.split_at_checked(self.shape.slot).ok_or_else(outside)?;
-        let held = rest.get(..len).ok_or_else(outside)?;
-        Ok(super::find::same(held, key).then_some(Hit { slot, rank }))
+        let (head, slot) = head.split_at(head.len() - self.shape.slot);
+        let rank = if self.shape.ranks {
+            head.last_chunk::<RANK_LEN>().map_or(0, |rank| u32::from_le_bytes(*rank))
+        } else {
+            0
+        };
+        Ok(Some(Hit { slot, rank: u64::from(rank) }))
     }
 
     /// Looks up many keys, whose answers come in their order.
@@ -218,9 +223,9 @@ impl<'i> Point<'i> {
         loop {
             let mut used = 0;
             for (lane, key) in lanes.iter_mut().zip(keys.by_ref()) {
-                let (line, print) = home(hash(key), self.lines());
+                let (line, print) = home(hash(key), self.lines.len());
                 *lane = (line, print, key);
-                prefetch(self.table.get(line * LINE..).unwrap_or(&[]));
+                prefetch(self.lines.as_flattened(), line * LINE);
                 used += 1;
                 if used == LANES {
                     break;
@@ -229,12 +234,13 @@ impl<'i> Point<'i> {
             if used == 0 {
                 return Ok(());
             }
-            for &(line, print, _) in &lanes[..used] {
-                let entries = self.line(line)?;
+            for &(line, print, key) in &lanes[..used] {
+                let entries = self.lines.get(line).ok_or_else(|| Damage::new(0, OUTSIDE))?;
                 let found = Self::candidates(entries, print);
                 if found != 0 {
                     let at = Self::place(entries, found.trailing_zeros() as usize);
-                    prefetch(self.records.get(at..).unwrap_or(&[]));
+                    prefetch(self.records, at);
+                    prefetch(self.records, at + self.head_len() + key.len());
                 }
             }
             for &(line, print, key) in &lanes[..used] {
@@ -276,7 +282,7 @@ mod tests {
         let (table, records) = builder.finish();
         assert!(table.chunks(LINE).any(|line| line[OVERFLOW] != 0));
         let shape = Shape { slot: 8, ranks: false };
-        let point = Point { table: &table, records: &records, shape };
+        let point = Point::new(&table, &records, shape);
         for (key, value) in keys.iter().zip(0_u64..) {
             let hit = point.find(key).unwrap().unwrap();
             assert_eq!(hit.slot, value.to_le_bytes());

@@ -13,6 +13,7 @@ use super::super::fingerprint::fingerprint;
 use super::super::inner::Head;
 use super::super::slot::{Node, Slot};
 use super::layout::{NO_ROOT, Shape, UNIT};
+use super::near::Tail;
 use super::nodes::{BucketView, Damage, Hit, InnerView, Nodes, View};
 use super::walk::Walker;
 use crate::error::{Error, Result};
@@ -27,6 +28,7 @@ pub(in crate::trie) struct ImageFile {
     pub(super) pages: Option<Pages>,
     /// Where the nodes are in the file.
     pub(super) nodes: Range<usize>,
+    pub(super) tail: Box<Tail>,
     pub(super) shape: Shape,
     /// Where the lines and the records of the point index are.
     pub(super) point: Option<[Range<usize>; 2]>,
@@ -52,7 +54,7 @@ impl ImageFile {
     /// The nodes, to be read in place.
     #[inline]
     pub(in crate::trie) fn nodes(&self) -> Nodes<'_> {
-        Nodes { bytes: &self.bytes[self.nodes.clone()], shape: self.shape }
+        Nodes { bytes: &self.bytes[self.nodes.clone()], tail: &self.tail, shape: self.shape }
     }
 
     /// Where the nodes begin in the file.
@@ -79,7 +81,7 @@ impl ImageFile {
     #[inline]
     pub(in crate::trie) fn find_ordered(&self, key: &[u8]) -> std::result::Result<Option<Hit<'_>>, Damage> {
         match self.root() {
-            Some(root) => self.nodes().find(Self::byte_of(root), key),
+            Some(root) => self.nodes().find(root, key),
             None => Ok(None),
         }
     }
@@ -92,7 +94,7 @@ impl ImageFile {
     ) -> std::result::Result<(), Damage> {
         match (self.point(), self.root()) {
             (Some(point), _) => point.find_many(keys, answer),
-            (None, Some(root)) => self.nodes().find_many(Self::byte_of(root), keys, answer),
+            (None, Some(root)) => self.nodes().find_many(root, keys, answer),
             (None, None) => {
                 keys.enumerate().for_each(|(index, _)| answer(index, None));
                 Ok(())
@@ -192,28 +194,30 @@ fn inner_node(inner: &InnerView<'_>) -> std::result::Result<Node, Damage> {
     Ok(node)
 }
 
+/// Makes sure of what reading a bucket relies on, and leaves it to the first change whether the keys are in order.
 fn bucket_node(bucket: &BucketView<'_>) -> std::result::Result<Node, Damage> {
-    let (mut prints, mut ends) = ([0; MAX_ENTRIES], [0; 2 * MAX_ENTRIES]);
-    let (mut tails, mut tail, mut start) = (Vec::new(), Vec::new(), 0);
-    for (index, print) in prints.iter_mut().enumerate().take(bucket.n) {
+    let (n, mut ends) = (bucket.n, [0; 2 * MAX_ENTRIES]);
+    if let Some((prints, tails_len)) = bucket.plain() {
+        for index in 0..n {
+            set_end(&mut ends, index, bucket.end(index));
+        }
+        let lens = (bucket.prefix.len(), tails_len);
+        return Ok(Node::Bucket(Bucket::copied(prints, &ends[..2 * n], lens, bucket.blocks())));
+    }
+    let mut prints = [0; MAX_ENTRIES];
+    let (mut tails, mut tail) = (Vec::new(), Vec::new());
+    for (index, print) in prints.iter_mut().enumerate().take(n) {
         bucket.tail(index, &mut tail, 0, index > 0)?;
         *print = fingerprint(&tail);
-        // Changes to heap nodes rely on both.
-        if bucket.print(index).is_some_and(|held| held != *print) {
-            return Err(bucket.damage("a fingerprint that is not that of its key"));
-        }
-        if index > 0 && tail.as_slice() <= &tails[start..] {
-            return Err(bucket.damage("a bucket whose keys are not in order"));
-        }
-        start = tails.len();
         tails.extend_from_slice(&tail);
         set_end(&mut ends, index, tails.len());
     }
     Ok(Node::Bucket(Bucket::new(&Parts {
-        fingerprints: &prints[..bucket.n],
-        ends: &ends[..2 * bucket.n],
-        values: bucket.slots,
+        foreign: true,
+        fingerprints: &prints[..n],
+        ends: &ends[..2 * n],
         prefix: bucket.prefix,
+        values: bucket.slots,
         tails: &tails,
     })))
 }

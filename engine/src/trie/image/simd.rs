@@ -61,17 +61,17 @@ fn scalar(bytes: &[u8; 16], byte: u8) -> u32 {
     bytes.iter().rev().fold(0, |bits, &found| bits << 1 | u32::from(found == byte))
 }
 
-/// Asks for the line of memory that `bytes` starts in, if the processor takes such hints.
+/// Asks for the line of memory that byte `at` of `bytes` is in, if the processor takes such hints.
 #[inline(always)]
-pub(super) fn prefetch(bytes: &[u8]) {
+pub(super) fn prefetch(bytes: &[u8], at: usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint never faults, and the address is that of a slice.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) };
+        // SAFETY: a hint never faults, whatever the address is, and `wrapping_add` may leave the slice.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse", not(miri))))]
-    let _ = bytes;
+    let _ = (bytes, at);
 }
 
 #[cfg(test)]

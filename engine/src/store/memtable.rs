@@ -81,6 +81,44 @@ impl Memtable {
         }
     }
 
+    /// Sets many keys, which come in order and once each. An empty table is built leaf by leaf.
+    pub(super) fn fill<'k>(&mut self, changes: impl Iterator<Item = (&'k [u8], Change)>) {
+        if self.root.is_some() {
+            changes.for_each(|(key, change)| self.set(key, change));
+            return;
+        }
+        let (mut level, mut leaf) = (Vec::new(), Vec::new());
+        let close = |leaf: &mut Vec<Entry>, level: &mut Vec<Child>| {
+            let from = Arc::clone(&leaf[0].key);
+            level.push(Child { from, node: Arc::new(Node::Leaf(std::mem::take(leaf))) });
+        };
+        for (key, change) in changes {
+            if leaf.len() == MOST {
+                close(&mut leaf, &mut level);
+            }
+            if leaf.is_empty() {
+                leaf.reserve_exact(MOST);
+            }
+            leaf.push(Entry { key: Arc::from(key), change });
+            self.len += 1;
+            self.bytes += key.len();
+        }
+        if !leaf.is_empty() {
+            close(&mut leaf, &mut level);
+        }
+        while level.len() > 1 {
+            let mut above = Vec::with_capacity(level.len().div_ceil(MOST));
+            let mut below = level.into_iter().peekable();
+            while let Some(first) = below.peek() {
+                let from = Arc::clone(&first.from);
+                let node = Arc::new(Node::Inner(below.by_ref().take(MOST).collect()));
+                above.push(Child { from, node });
+            }
+            level = above;
+        }
+        self.root = level.pop().map(|root| root.node);
+    }
+
     /// A walk whose first entry is the first one within `start`.
     pub(super) fn walk(&self, start: Bound<&[u8]>) -> Walk<'_> {
         let mut walk = Walk { above: Vec::new(), leaf: &[] };
@@ -226,6 +264,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn is_filled_as_if_key_by_key(len in 0_u32..3_000, more in prop::collection::vec((0_u32..3_000, any::<u64>()), 0..200)) {
+            let keys: Vec<_> = (0..len).map(|key| (key * 2).to_be_bytes()).collect();
+            let (mut filled, mut single) = (Memtable::default(), Memtable::default());
+            filled.fill(keys.iter().map(|key| (&key[..], Some(1))));
+            keys.iter().for_each(|key| single.set(key, Some(1)));
+            for (key, value) in &more {
+                filled.set(&key.to_be_bytes(), Some(*value));
+                single.set(&key.to_be_bytes(), Some(*value));
+            }
+            prop_assert_eq!((filled.len(), filled.bytes()), (single.len(), single.bytes()));
+            prop_assert_eq!(all(filled.walk(Bound::Unbounded)), all(single.walk(Bound::Unbounded)));
+            let again: Vec<_> = more.iter().map(|(key, _)| (key * 3).to_be_bytes()).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+            filled.fill(again.iter().map(|key| (&key[..], None)));
+            again.iter().for_each(|key| single.set(key, None));
+            prop_assert_eq!(all(filled.walk(Bound::Unbounded)), all(single.walk(Bound::Unbounded)));
+            for key in 0..len * 2 {
+                prop_assert_eq!(filled.get(&key.to_be_bytes()), single.get(&key.to_be_bytes()));
+            }
+        }
+
         #[test]
         fn is_a_sorted_map_and_clones_stay_as_they_are(
             sets in prop::collection::vec((prop::collection::vec(0_u8..4, 0..6), prop::option::of(any::<u64>())), 0..600),

@@ -67,8 +67,10 @@ pub(super) fn seal(records: &mut [u8], epoch: u64, synced: u64) {
 /// so that a key or value that holds records is none.
 fn checksum(record: &[u8], epoch: u64) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&epoch.to_le_bytes());
-    hasher.update(&record[..4]);
+    let mut start = [0; 12];
+    start[..8].copy_from_slice(&epoch.to_le_bytes());
+    start[8..].copy_from_slice(&record[..4]);
+    hasher.update(&start);
     hasher.update(&record[8..]);
     hasher.finalize().rotate_right(15).wrapping_add(0xA282_EAD8)
 }
@@ -118,6 +120,11 @@ pub(super) struct Operations<'a> {
 }
 
 impl<'a> Operations<'a> {
+    /// Bytes of the record that were not read yet.
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;

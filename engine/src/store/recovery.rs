@@ -121,14 +121,16 @@ struct Replay {
 }
 
 impl Replay {
-    /// Counts the operations of a record, and puts them at the end of `logged`.
-    fn record<'l, K: Symbol, V: Value>(
+    /// Counts the operations of the record that ends at byte `end` of a segment, and puts them at the end of `logged`.
+    fn record<K: Symbol, V: Value>(
         &mut self,
-        record: Record<'l>,
-        logged: &mut Vec<Logged<'l>>,
+        record: Record<'_>,
+        end: usize,
+        logged: &mut Vec<Logged>,
     ) -> std::result::Result<(), &'static str> {
         self.open = true;
-        for operation in record.operations(K::KIND, usize::from(V::WIDTH)) {
+        let mut operations = record.operations(K::KIND, usize::from(V::WIDTH));
+        while let Some(operation) = operations.next() {
             let operation = operation?;
             self.len = match (operation.change, operation.replaced) {
                 (Some(_), false) => self.len.checked_add(1),
@@ -136,7 +138,10 @@ impl Replay {
                 _ => Some(self.len),
             }
             .ok_or("a removal from an empty store")?;
-            logged.push(Logged::new(operation.key, operation.change, logged.len()));
+            let gone = operation.change.is_none();
+            let behind = end - operations.left();
+            let place = behind - if gone { 0 } else { usize::from(V::WIDTH) } - operation.key.len();
+            logged.push(Logged::new(place, operation.key.len(), gone));
             self.operations += 1;
         }
         if record.is_empty() {
@@ -196,6 +201,13 @@ fn replay_segments<K: Symbol, V: Value>(
     Ok(((epoch, end, seq), before, len - end))
 }
 
+/// The value of `width` bytes at byte `at` of a segment.
+fn value_at(segment: &[u8], at: usize, width: usize) -> u64 {
+    let mut value = [0; 8];
+    value[..width].copy_from_slice(&segment[at..at + width]);
+    u64::from_le_bytes(value)
+}
+
 struct Loaded {
     path: std::path::PathBuf,
     header: SegmentHeader,
@@ -211,12 +223,17 @@ impl Loaded {
 
     fn replay<K: Symbol, V: Value>(self, end: Option<u64>, replay: &mut Replay) -> Result<(u64, u64)> {
         let mut logged = Vec::new();
-        let each = |record| replay.record::<K, V>(record, &mut logged);
+        let each = |record: Record<'_>, end| replay.record::<K, V>(record, end, &mut logged);
         let ended = segment::read(&self.bytes, self.header, end, &self.path, each)?;
-        sort(&mut logged);
-        for operation in logged {
-            replay.memory.set(operation.key, operation.change);
-        }
+        let bytes = self.bytes.as_slice();
+        sort(&mut logged, bytes);
+        // Of a key's operations the last one counts.
+        let last = logged.chunk_by(|a, b| a.key(bytes) == b.key(bytes)).filter_map(<[Logged]>::last);
+        replay.memory.fill(last.map(|operation| {
+            let key = operation.key(bytes);
+            let value = || value_at(bytes, operation.place() + key.len(), usize::from(V::WIDTH));
+            (key, (!operation.gone).then(value))
+        }));
         Ok(ended)
     }
 }

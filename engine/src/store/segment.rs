@@ -66,7 +66,7 @@ impl SegmentHeader {
     }
 }
 
-/// Reads the records of a segment, each handed to `each`, and returns where they end and the number of the last one.
+/// Reads the records of a segment, each handed to `each` with where it ends, and returns where they end and the number of the last one.
 ///
 /// `end` is where they must end, as the next segment says. Without it this is the last segment, and what a crash left
 /// behind the last whole record is not read; unless a later record says that the place was durable already.
@@ -79,7 +79,7 @@ pub(super) fn read<'b>(
     header: SegmentHeader,
     end: Option<u64>,
     path: &Path,
-    mut each: impl FnMut(Record<'b>) -> std::result::Result<(), &'static str>,
+    mut each: impl FnMut(Record<'b>, usize) -> std::result::Result<(), &'static str>,
 ) -> Result<(u64, u64)> {
     let limit = match end {
         None => bytes.len(),
@@ -101,8 +101,9 @@ pub(super) fn read<'b>(
             }
             break;
         };
-        each(record).map_err(|reason| Error::corrupt(path, at as u64, reason))?;
-        at += record.len();
+        let end = at + record.len();
+        each(record, end).map_err(|reason| Error::corrupt(path, at as u64, reason))?;
+        at = end;
         seq = record.seq;
     }
     Ok((at as u64, seq))
@@ -158,7 +159,7 @@ mod tests {
 
     fn last(bytes: &[u8], end: Option<u64>) -> Result<(u64, u64)> {
         let header = SegmentHeader::decode(bytes, 4, Path::new("log"))?.unwrap();
-        read(bytes, header, end, Path::new("log"), |_| Ok(()))
+        read(bytes, header, end, Path::new("log"), |_, _| Ok(()))
     }
 
     #[test]

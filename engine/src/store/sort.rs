@@ -1,56 +1,79 @@
 //! Sorts operations by key, so that a replay fills the table in its order: at random every insert would wait for memory.
 
-use super::memtable::Change;
-
 /// Runs of this many are sorted by comparing keys.
 const SHORT: usize = 12;
 
-/// An operation of the log.
+/// Bytes of a key that are compared at a time.
+const WORD: usize = size_of::<u128>();
+
+/// Bits of [`Logged::order`] that hold the place.
+const PLACE_BITS: u32 = 56;
+
+/// An operation of a segment of the log. It is small, as sorting moves it about; the key and what follows it are in the
+/// segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Logged<'l> {
-    /// Eight bytes of the key, from where the sort is.
-    word: u64,
-    /// Bytes of the key from there, at most 9.
-    left: u8,
-    /// Its place in the log: of a key's operations the last one counts.
-    place: usize,
-    pub(super) key: &'l [u8],
-    pub(super) change: Change,
+pub(super) struct Logged {
+    /// Bytes of the key, from where the sort is.
+    word: u128,
+    /// Above: how many bytes of the key there are from there, at most one more than a word has. Below: where the key is. Of a
+    /// key's operations the last one counts.
+    order: u64,
+    len: u32,
+    pub(super) gone: bool,
 }
 
-impl<'l> Logged<'l> {
-    pub(super) fn new(key: &'l [u8], change: Change, place: usize) -> Self {
-        Self { word: 0, left: 0, place, key, change }
+impl Logged {
+    /// An operation whose key has `len` bytes from byte `place` of the segment on.
+    pub(super) fn new(place: usize, len: usize, gone: bool) -> Self {
+        // No segment has 2^56 bytes, and no key 2^32.
+        Self { word: 0, order: place as u64, len: len as u32, gone }
     }
 
-    fn look(&mut self, depth: usize) {
-        let rest = self.key.get(depth..).unwrap_or(&[]);
-        let mut word = [0; 8];
-        let len = rest.len().min(8);
-        word[..len].copy_from_slice(&rest[..len]);
-        (self.word, self.left) = (u64::from_be_bytes(word), rest.len().min(9) as u8);
+    /// Where the key begins in the segment.
+    pub(super) fn place(&self) -> usize {
+        (self.order & ((1 << PLACE_BITS) - 1)) as usize
+    }
+
+    pub(super) fn key<'s>(&self, segment: &'s [u8]) -> &'s [u8] {
+        &segment[self.place()..][..self.len as usize]
+    }
+
+    fn left(&self) -> usize {
+        (self.order >> PLACE_BITS) as usize
+    }
+
+    fn look(&mut self, segment: &[u8], depth: usize) {
+        let rest = self.key(segment).get(depth..).unwrap_or(&[]);
+        let left = rest.len().min(WORD + 1);
+        let mut word = [0; WORD];
+        let held = left.min(WORD);
+        word[..held].copy_from_slice(&rest[..held]);
+        self.word = u128::from_be_bytes(word);
+        self.order = (left as u64) << PLACE_BITS | self.place() as u64;
     }
 }
 
-/// Sorts by key, and operations of a key by their place. Eight bytes at a time: words are compared where they lie, and only
-/// runs of equal ones look further into their keys.
-pub(super) fn sort(operations: &mut [Logged<'_>]) {
+/// Sorts by key, and operations of a key by their place. A word at a time: words are compared where they lie, and only runs of
+/// equal ones look further into their keys.
+pub(super) fn sort(operations: &mut [Logged], segment: &[u8]) {
     let mut runs = vec![(0, operations.len(), 0)];
     while let Some((from, to, depth)) = runs.pop() {
         let run = &mut operations[from..to];
         if run.len() <= SHORT {
-            run.sort_unstable_by_key(|operation| (operation.key, operation.place));
+            run.sort_unstable_by(|a, b| {
+                a.key(segment).cmp(b.key(segment)).then_with(|| a.place().cmp(&b.place()))
+            });
             continue;
         }
         for operation in &mut *run {
-            operation.look(depth);
+            operation.look(segment, depth);
         }
-        run.sort_unstable_by_key(|operation| (operation.word, operation.left, operation.place));
+        run.sort_unstable_by_key(|operation| (operation.word, operation.order));
         let mut at = from;
-        for equal in run.chunk_by(|a, b| (a.word, a.left) == (b.word, b.left)) {
+        for equal in run.chunk_by(|a, b| a.word == b.word && a.left() == b.left()) {
             // Keys that end here are the same one.
-            if equal.len() > 1 && equal[0].left > 8 {
-                runs.push((at, at + equal.len(), depth + 8));
+            if equal.len() > 1 && equal[0].left() > WORD {
+                runs.push((at, at + equal.len(), depth + WORD));
             }
             at += equal.len();
         }
@@ -67,16 +90,25 @@ mod tests {
         #[test]
         fn sorts_by_key_and_then_by_place(
             keys in prop::collection::vec(
-                (prop::sample::select(vec!["", "same start ", "same start and more of it "]), prop::collection::vec(0_u8..3, 0..12)),
+                (
+                    prop::sample::select(vec!["", "same start ", "same start and more of it ", "same start, as long as a word"]),
+                    prop::collection::vec(0_u8..3, 0..12),
+                ),
                 0..400,
             ),
         ) {
-            let keys: Vec<Vec<u8>> = keys.into_iter().map(|(start, end)| [start.as_bytes(), &end].concat()).collect();
-            let mut sorted: Vec<_> = keys.iter().enumerate().map(|(place, key)| Logged::new(key, None, place)).collect();
-            sort(&mut sorted);
-            let mut expected: Vec<_> = keys.iter().map(Vec::as_slice).zip(0_usize..).collect();
+            let (mut segment, mut sorted, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            for (start, end) in &keys {
+                let key = [start.as_bytes(), end].concat();
+                sorted.push(Logged::new(segment.len(), key.len(), false));
+                expected.push((key.clone(), segment.len()));
+                segment.extend(key);
+                segment.push(7);
+            }
+            sort(&mut sorted, &segment);
             expected.sort();
-            prop_assert_eq!(sorted.iter().map(|found| (found.key, found.place)).collect::<Vec<_>>(), expected);
+            let found: Vec<_> = sorted.iter().map(|found| (found.key(&segment).to_vec(), found.place())).collect();
+            prop_assert_eq!(found, expected);
         }
     }
 }

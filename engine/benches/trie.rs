@@ -1,4 +1,4 @@
-//! Opening, looking up, checkpointing and building on the terms of the loading ledger.
+//! Opening, looking up, checkpointing and building on the terms of the loading ledger: tries of heap nodes, and images.
 //!
 //! `cargo bench -p engine`; the names say whether 100,000 or 1,000,000 numbers made the terms.
 
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use engine::trie::{Backing, Verify};
-use engine::{CharTrie, LoadStrategy, OpenOptions};
+use engine::{CharImage, CharTrie, ImageWriter, LoadStrategy, OpenOptions, Profile};
 
 const STRATEGIES: [(&str, LoadStrategy); 2] = [("eager", LoadStrategy::Eager), ("lazy", LoadStrategy::Lazy)];
 
@@ -94,6 +94,50 @@ fn opening_and_lookup(criterion: &mut Criterion) {
     }
 }
 
+fn write_image(terms: &[String], path: &Path, profile: Profile) {
+    let mut writer = ImageWriter::<char, u64>::create(path, profile).expect("the scratch folder has room");
+    for (term, rank) in terms.iter().zip(0..) {
+        writer.push(term, rank).expect("terms are sorted");
+    }
+    writer.finish().expect("the scratch folder has room");
+}
+
+fn images(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let terms = terms::ledger_terms(1_000_000);
+    let (ledger, scattered) = (ledger_queries(&terms), scattered(&terms, 100_000));
+    let mut group = criterion.benchmark_group("image_1m");
+    group.sample_size(20);
+    for (name, profile) in
+        [("balanced", Profile::Balanced), ("compact", Profile::Compact), ("fast", Profile::Fast)]
+    {
+        let path = folder.path().join(name);
+        group.bench_function(BenchmarkId::new("build", name), |bencher| {
+            bencher.iter(|| write_image(&terms, &path, profile));
+        });
+        let open = |verify| CharImage::<u64>::open(&path, verify).expect("the image was just written");
+        for (id, verify) in
+            [("open", Verify::Header), ("open, verified", Verify::Full), ("open, walked", Verify::Structural)]
+        {
+            group.bench_function(BenchmarkId::new(id, name), |bencher| bencher.iter(|| open(verify)));
+        }
+        let image = open(Verify::Header);
+        let count = |keys: &[String]| {
+            keys.iter().filter(|key| image.contains(key).expect("the image is sound")).count()
+        };
+        group.bench_function(BenchmarkId::new("ledger 10k, warm", name), |bencher| {
+            bencher.iter(|| count(black_box(&ledger)));
+        });
+        group.bench_function(BenchmarkId::new("scattered hits 100k", name), |bencher| {
+            bencher.iter(|| count(black_box(&scattered)));
+        });
+        group.bench_function(BenchmarkId::new("scattered hits 100k, many at once", name), |bencher| {
+            bencher.iter(|| image.get_many(black_box(&scattered)).expect("the image is sound"));
+        });
+    }
+    group.finish();
+}
+
 fn writing(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let terms = terms::ledger_terms(100_000);
@@ -109,5 +153,5 @@ fn writing(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, opening_and_lookup, writing);
+criterion_group!(benches, opening_and_lookup, images, writing);
 criterion_main!(benches);

@@ -1,4 +1,4 @@
-//! Times what durability costs here: commits against syncs, recovery, and a checkpoint.
+//! Times what durability costs here: commits against syncs, recovery, and a checkpoint; and says which goals are met.
 //!
 //! `cargo run --release -p engine --example durability`; the times hang on the disk, the ratio much less.
 #![expect(clippy::print_stdout, reason = "it is a program")]
@@ -17,6 +17,11 @@ const ROUNDS: usize = 400;
 const TERMS: usize = 1_000_000;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Says whether a goal is met.
+fn mark(met: bool) -> &'static str {
+    if met { "met" } else { "NOT MET" }
+}
 
 fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
@@ -60,8 +65,9 @@ fn commits(terms: &[String]) -> Outcome<()> {
     println!("append 128 B + fdatasync, median     {sync:?}");
     println!("commit of {GROUP} inserts, median         {:?}", median(&mut commits));
     println!(
-        "durable inserts in groups of {GROUP}      {rate:.0}/s = {:.2} of {GROUP} / median",
-        rate / ideal
+        "durable inserts in groups of {GROUP}      {rate:.0}/s = {:.2} of {GROUP} / median; goal 0.50: {}",
+        rate / ideal,
+        mark(rate >= 0.5 * ideal)
     );
 
     let folder = tempfile::tempdir()?;
@@ -102,14 +108,22 @@ fn recovery_and_checkpoint(terms: &[String]) -> Outcome<()> {
     let store = CharStore::<u64>::open(&path, Durability::Sync)?;
     let recovered = store.statistics().recovered_operations as f64;
     let rate = recovered / seconds(start.elapsed());
-    println!("recovery                             {rate:.0} operations/s, unsorted, each a commit");
+    println!(
+        "recovery                             {rate:.0} operations/s, unsorted, each a commit; goal 1000000: {}",
+        mark(rate >= 1e6)
+    );
     if let (Some(before), Some(after)) = (before, processor()) {
         let rate = recovered / seconds(after.saturating_sub(before));
         println!("recovery                             {rate:.0} operations a second of processor time");
     }
     let start = Instant::now();
     store.checkpoint()?;
-    println!("checkpoint of {} terms, synced   {:?}", terms.len(), start.elapsed());
+    let took = start.elapsed();
+    println!(
+        "checkpoint of {} terms, synced   {took:?}; goal 500 ms: {}",
+        terms.len(),
+        mark(took <= Duration::from_millis(500))
+    );
     drop(store);
     let store = CharStore::<u64>::open(&path, Durability::Async)?;
     for term in terms.iter().step_by(100) {

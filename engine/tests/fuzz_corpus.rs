@@ -9,6 +9,8 @@ mod image_build;
 mod image_decoder;
 #[path = "../fuzz/checks/image_operations.rs"]
 mod image_operations;
+#[path = "../fuzz/checks/suffix_file.rs"]
+mod suffix_file;
 
 use std::path::Path;
 
@@ -39,4 +41,9 @@ fn build() {
 #[test]
 fn operations() {
     replay("image_operations", image_operations::check);
+}
+
+#[test]
+fn suffix_files() {
+    replay("suffix_file", suffix_file::check);
 }

@@ -179,6 +179,117 @@ proptest! {
     }
 }
 
+/// The texts that were not removed, in place of the others nothing.
+fn left<K: Clone>(texts: &[Vec<K>], removed: &[u32]) -> Vec<Option<Vec<K>>> {
+    texts.iter().zip(0..).map(|(text, number)| (!removed.contains(&number)).then(|| text.clone())).collect()
+}
+
+fn check_removed<K: Words>(
+    index: &SuffixIndex<K>,
+    left: &[Option<Vec<K>>],
+    queries: &[Vec<K>],
+) -> TestCaseResult
+where
+    K::Owned: std::fmt::Debug,
+{
+    use std::borrow::Borrow;
+    let snapshot = index.snapshot();
+    let there: Vec<Vec<K>> = left.iter().flatten().cloned().collect();
+    let numbers: Vec<u32> = left.iter().zip(0..).filter(|(it, _)| it.is_some()).map(|(_, at)| at).collect();
+    let found: Vec<(u32, Vec<K>)> =
+        snapshot.iter().map(|(number, text)| (number, K::symbols(text.borrow()))).collect();
+    prop_assert_eq!(found, numbers.iter().copied().zip(there.iter().cloned()).collect::<Vec<_>>());
+    let all = substrings(&there);
+    prop_assert_eq!(snapshot.distinct_substrings().unwrap(), all.len() as u64);
+    for pattern in all.iter().step_by(1 + all.len() / 20).chain(queries).chain([&Vec::new()]) {
+        let mut expected = positions(&there, pattern);
+        expected.iter_mut().for_each(|at| at.document = numbers[at.document as usize]);
+        let key = K::spell(pattern);
+        prop_assert_eq!(sorted(snapshot.positions(key.borrow())), expected.clone(), "{:?}", pattern);
+        prop_assert_eq!(sorted(snapshot.occurrences(key.borrow()).collect()), expected.clone());
+        prop_assert_eq!(snapshot.count(key.borrow()), expected.len() as u64);
+        prop_assert_eq!(snapshot.contains(key.borrow()), !expected.is_empty());
+        let common = snapshot.longest_common_substring(key.borrow());
+        prop_assert!(
+            common.is_empty() || index.contains(K::key(&K::bytes(key.borrow())[common]).unwrap().borrow())
+        );
+        let whole = snapshot.longest_common_substring(key.borrow()).len() == K::bytes(key.borrow()).len();
+        prop_assert_eq!(whole, pattern.is_empty() || !expected.is_empty());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Texts are gone from the next answer on, merged or not, from a file or not; others keep their numbers.
+    #[test]
+    fn removed_texts_are_gone(
+        texts in symbol_texts(&['a', 'é', '日', '🦀'], 120),
+        queries in symbol_texts(&['a', 'é', '日', '🦀'], 6),
+        removed in prop::collection::btree_set(0_u32..8, 0..5),
+        settled in 0_usize..6,
+    ) {
+        let keys: Vec<String> = texts.iter().map(|text| text.iter().collect()).collect();
+        let settled = settled.min(keys.len());
+        let index = SuffixIndex::<char>::from_texts(keys[..settled].iter().map(String::as_str)).unwrap();
+        for key in &keys[settled..] {
+            index.push(key).unwrap();
+        }
+        let before = index.snapshot();
+        let removed: Vec<u32> = removed.into_iter().collect();
+        for &number in &removed {
+            prop_assert_eq!(index.remove(number), (number as usize) < keys.len());
+            prop_assert!(!index.remove(number));
+        }
+        prop_assert_eq!(before.iter().count(), keys.len());
+        let left = left(&texts, &removed);
+        check_removed(&index, &left, &queries)?;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        for layout in [Layout::Fast, Layout::Compact] {
+            index.checkpoint(&path, layout).unwrap();
+            let opened = SuffixIndex::<char>::open(&path, Verify::Structural).unwrap();
+            prop_assert_eq!(opened.snapshot().text_len(), keys.iter().zip(&left).map(|(key, left)| if left.is_some() { key.len() as u64 } else { 0 }).sum::<u64>());
+            check_removed(&opened, &left, &queries)?;
+            prop_assert_eq!(opened.push("a").unwrap() as usize, keys.len());
+        }
+        let graph = Scdawg::from(index);
+        if let Some(found) = graph.find("a") {
+            prop_assert_eq!(found.count(), graph.count("a"));
+        }
+        check_removed(&graph, &left, &queries)?;
+    }
+}
+
+/// Long repeats, borders of texts and parts of both, below and above the smallest text with all sections.
+#[test]
+fn common_parts_of_long_texts_are_found() {
+    let fibonacci = fibonacci(3_000);
+    let mut noise: Vec<u8> =
+        (0..6_000_u32).map(|i| b'a' + (i.wrapping_mul(2_654_435_761) >> 29) as u8).collect();
+    noise.extend_from_within(100..2_100);
+    let texts =
+        [vec![b'a'; 2_500], fibonacci.clone(), b"abc".repeat(700), noise.clone(), noise[..900].to_vec()];
+    let index = SuffixIndex::<u8>::from_texts(texts.iter().map(Vec::as_slice)).unwrap();
+    let mixed = [&noise[300..1_700], b"zz", &fibonacci[5..2_000], b"b", &noise[4_000..5_500]].concat();
+    for query in [
+        vec![b'a'; 4_000],
+        mixed,
+        noise.repeat(2),
+        b"cab".repeat(500),
+        [b"zaz".repeat(30), fibonacci].concat(),
+    ] {
+        let found = index.snapshot().longest_common_substring(&query);
+        let occurs = |part: &[u8]| index.contains(part);
+        assert!(occurs(&query[found.clone()]));
+        // No longer part occurs, and none as long before it.
+        let longer = found.len() + 1;
+        assert!(query.windows(longer).all(|part| !occurs(part)), "{found:?}");
+        assert!(query[..found.end - 1].windows(found.len()).all(|part| !occurs(part)), "{found:?}");
+    }
+}
+
 fn fibonacci(len: usize) -> Vec<u8> {
     let (mut one, mut two) = (b"b".to_vec(), b"a".to_vec());
     while two.len() < len {
@@ -300,6 +411,16 @@ fn graphs_are_those_of_their_substrings() {
                 assert_eq!(of(found.lefts()), expect(left));
             }
         }
+        let expect = |left, right| -> BTreeSet<Vec<u8>> {
+            let closed = |string: &Vec<u8>| extended(&all, string, left, right);
+            all.keys().map(closed).chain([Vec::new()]).collect()
+        };
+        let states: Vec<Vec<u8>> = automaton.states().map(|state| state.longest().unwrap()).collect();
+        assert_eq!(states.len(), expect(true, false).len());
+        assert_eq!(states.into_iter().collect::<BTreeSet<_>>(), expect(true, false));
+        let nodes: Vec<Vec<u8>> = graph.nodes().map(|node| node.string().unwrap()).collect();
+        assert_eq!(nodes.len(), expect(true, true).len());
+        assert_eq!(nodes.into_iter().collect::<BTreeSet<_>>(), expect(true, true));
         assert!(automaton.start().step(b'd').is_none() && automaton.start().link().is_none());
         assert!(graph.find(b"ccc").is_none());
     }

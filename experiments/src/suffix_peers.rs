@@ -146,8 +146,7 @@ impl Finder for Scan<'_> {
     }
 }
 
-/// The text of the sources and documents below the current folder, one behind the other, up to `most` bytes; they repeat
-/// if there are fewer.
+/// The text of the sources and documents below the current folder, one behind the other, up to `most` bytes.
 pub(crate) fn sources(most: usize) -> Result<String> {
     let mut files = Vec::new();
     for folder in ["engine", "experiments", "harness", "ledgers", "schemas"] {
@@ -186,20 +185,24 @@ fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Parts of 12 chars from all over the text; every second one ends in something that is nowhere.
+/// Parts of 12 chars from all over the text; every second one with a char of another place in it, so that it is nowhere,
+/// or nearly always.
 pub(crate) fn questions(text: &str, count: u64) -> Vec<String> {
+    let place = |number: u64| {
+        let mut at = crate::suffix_workload::mix64(number) as usize % text.len();
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        &text[at..]
+    };
     (0..count)
         .map(|i| {
-            let mut at = crate::suffix_workload::mix64(i) as usize % text.len();
-            while !text.is_char_boundary(at) {
-                at -= 1;
-            }
-            let mut part: String = text[at..].chars().take(12).collect();
+            let mut part: Vec<char> = place(i).chars().take(12).collect();
             if i % 2 == 1 {
-                part.pop();
-                part.push('\u{1}');
+                let changed = crate::suffix_workload::mix64(count + i) as usize % part.len();
+                part[changed] = place(2 * count + i).chars().next().unwrap_or(' ');
             }
-            part
+            part.into_iter().collect()
         })
         .collect()
 }

@@ -42,6 +42,10 @@ pub(crate) enum SectionId {
     Docs = 8,
     /// Keys and values that a point index refers to.
     Records = 11,
+    /// Ways into the tree of a suffix index.
+    Jumps = 12,
+    /// What its suffixes share with each other.
+    Reach = 13,
     /// Checksums of the pages of all other sections.
     PageCrc = 15,
 }
@@ -199,6 +203,8 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
         SectionId::Tree,
         SectionId::Docs,
         SectionId::Records,
+        SectionId::Jumps,
+        SectionId::Reach,
         SectionId::PageCrc,
     ];
     let known = known.iter().any(|&id| id as u16 == section.id);

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::graph::reachable;
 use super::index::SuffixIndex;
 use super::snapshot::Snapshot;
 use crate::error::Result;
@@ -47,7 +48,16 @@ impl<K: Symbol> SuffixAutomaton<K> {
 
     /// The state of the empty string, in the newest snapshot.
     pub fn start(&self) -> State<K> {
-        State { snapshot: self.0.snapshot(), longest: Vec::new() }
+        State { snapshot: self.0.compacted(), longest: Vec::new() }
+    }
+
+    /// All states, each once, the start first. Takes memory in proportion to their longest strings.
+    pub fn states(&self) -> impl Iterator<Item = State<K>> {
+        reachable(
+            self.start(),
+            |state| state.longest.clone(),
+            |state| state.steps().into_iter().filter_map(|(symbol, _)| state.step(symbol)).collect(),
+        )
     }
 }
 

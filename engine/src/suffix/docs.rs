@@ -6,15 +6,17 @@
 //! 8   suffixes    u32   entries of the suffix array
 //! 12  width       u8    bits of an entry
 //! 13  zeros       3
-//! 16  starts      texts + 1 u32    where each text starts; the length of all
+//! 16  starts      texts + 1 u32    where each text starts, bit 31: it was removed; the length of all
 //!     numbers     full u32         which texts are not empty; only if there are empty ones
 //!     chars       u32 each 256 bytes of text   chars that start before; only in indexes over chars
-//!     ranks       u32 each 512 bytes of text   texts that start before
+//!     ranks       u32 each 128 bytes of text   texts that start before
 //!     zeros       to a multiple of 8
 //!     bits        1 for each byte of text and one more, in words of 64: a text starts here, or all end
 //! ```
 
 use std::ops::Range;
+
+use super::texts::Texts;
 
 /// Bytes before the arrays.
 const HEAD: usize = 16;
@@ -22,8 +24,8 @@ const HEAD: usize = 16;
 /// Bytes of text a sample of chars.
 const CHARS_STEP: usize = 256;
 
-/// Bits a sample of texts.
-const LINE: usize = 512;
+/// Bits a sample of texts: two words.
+const LINE: usize = 128;
 
 /// Reads the `index`-th number; 0 behind the end.
 #[inline]
@@ -101,8 +103,12 @@ struct Layout {
     bits: Range<usize>,
 }
 
-/// The section for texts that end at `ends` in `text`, one behind the other.
-pub(super) fn encode(text: &[u8], ends: &[u32], suffixes: u32, width: u8, chars: bool) -> Vec<u8> {
+/// On the start of a text that was removed.
+const GONE: u32 = 1 << 31;
+
+/// The section for some texts.
+pub(super) fn encode(texts: &Texts, suffixes: u32, width: u8, chars: bool) -> Vec<u8> {
+    let Texts { text, ends, gone } = texts;
     let (mut starts, mut numbers) = (Vec::new(), Vec::new());
     let mut start = 0;
     for (number, &end) in ends.iter().enumerate() {
@@ -120,7 +126,8 @@ pub(super) fn encode(text: &[u8], ends: &[u32], suffixes: u32, width: u8, chars:
         put(4 * index, number);
     }
     for (index, &start) in [0].iter().chain(ends).enumerate() {
-        put(layout.starts.start + 4 * index, start);
+        let gone = if gone.has(index as u32) { GONE } else { 0 };
+        put(layout.starts.start + 4 * index, start | gone);
     }
     if !layout.numbers.is_empty() {
         for (index, &number) in numbers.iter().enumerate() {
@@ -200,7 +207,8 @@ impl<'a> Docs<'a> {
     /// Whether a text starts strictly between `from` and `to`.
     #[inline]
     pub(super) fn starts_between(&self, from: usize, to: usize) -> bool {
-        self.next_start(from + 1, to).is_some()
+        // A single text ends where all do.
+        self.head.full > 1 && self.next_start(from + 1, to).is_some()
     }
 
     /// The first start from `from` on that is below `to`.
@@ -227,27 +235,23 @@ impl<'a> Docs<'a> {
     /// The number of the text that `at` lies in, and where it starts.
     #[inline]
     pub(super) fn locate(&self, at: usize) -> (u32, usize) {
-        let line = at / LINE;
-        let (first, last) = (line * (LINE / 64), at / 64);
-        let mut count = u32_of(self.ranks, line);
-        for word in first..last {
-            count = count.wrapping_add(word_of(self.bits, word).count_ones());
+        if self.head.full <= 1 {
+            return (if self.numbers.is_empty() { 0 } else { u32_of(self.numbers, 0) }, 0);
         }
-        let mut bits = word_of(self.bits, last) & (u64::MAX >> (63 - at % 64));
+        let (line, word) = (at / LINE, at / 64);
+        let bits = word_of(self.bits, word) & (u64::MAX >> (63 - at % 64));
+        let before = if word.is_multiple_of(2) { 0 } else { word_of(self.bits, word - 1) };
         // A forged sample can be anything.
-        count = count.wrapping_add(bits.count_ones());
-        let full = count.saturating_sub(1);
+        let full =
+            u32_of(self.ranks, line).wrapping_add(before.count_ones() + bits.count_ones()).saturating_sub(1);
         let number = if self.numbers.is_empty() { full } else { u32_of(self.numbers, full as usize) };
         // The start is mostly near, in words that were just read.
-        let mut word = last;
-        while bits == 0 && word > first {
-            word -= 1;
-            bits = word_of(self.bits, word);
-        }
-        let start = if bits == 0 {
-            (u32_of(self.starts, number as usize) as usize).min(at)
-        } else {
+        let start = if bits != 0 {
             word * 64 + 63 - bits.leading_zeros() as usize
+        } else if before != 0 {
+            word * 64 - 1 - before.leading_zeros() as usize
+        } else {
+            ((u32_of(self.starts, number as usize) & !GONE) as usize).min(at)
         };
         (number, start)
     }
@@ -267,14 +271,14 @@ impl<'a> Docs<'a> {
         u32_of(self.chars, sample).saturating_add(chars_in(rest))
     }
 
-    /// The bytes of a text.
+    /// The bytes of a text, unless it was removed.
     pub(super) fn text(&self, number: u32) -> Option<&'a [u8]> {
-        if number >= self.head.texts {
+        let start = u32_of(self.starts, number as usize);
+        if number >= self.head.texts || start & GONE != 0 {
             return None;
         }
-        let number = number as usize;
-        let span = u32_of(self.starts, number) as usize..u32_of(self.starts, number + 1) as usize;
-        Some(self.text.get(span).unwrap_or_default())
+        let end = u32_of(self.starts, number as usize + 1) & !GONE;
+        Some(self.text.get(start as usize..end as usize).unwrap_or_default())
     }
 }
 
@@ -286,16 +290,12 @@ mod tests {
     fn every_position_lies_in_its_text() {
         let texts = ["", "ab", "", "", "日本語", "c", "", &"é".repeat(700), "z", ""];
         let text = texts.concat();
-        let ends: Vec<u32> = texts
-            .iter()
-            .scan(0, |end, text| {
-                *end += text.len() as u32;
-                Some(*end)
-            })
-            .collect();
-        let section = encode(text.as_bytes(), &ends, 3, 11, true);
+        let mut all = Texts::default();
+        texts.iter().try_for_each(|text| all.push(Some(text.as_bytes()))).unwrap();
+        all.push(None).unwrap();
+        let section = encode(&all, 3, 11, true);
         let plan = Plan::of(&section, text.len(), true).unwrap();
-        assert_eq!(plan.head, Head { texts: 10, full: 5, suffixes: 3, width: 11 });
+        assert_eq!(plan.head, Head { texts: 11, full: 5, suffixes: 3, width: 11 });
         let docs = plan.read(&section, text.as_bytes());
         let mut start = 0;
         for (number, part) in texts.iter().enumerate() {
@@ -307,7 +307,7 @@ mod tests {
             }
             start += part.len();
         }
-        assert_eq!(docs.text(10), None);
+        assert_eq!([docs.text(10), docs.text(11)], [None; 2]);
         assert!(docs.starts_between(text.len() - 1, text.len() + 1));
         assert!(Plan::of(&section, text.len() + 64, true).is_none());
     }

@@ -1,9 +1,25 @@
 //! What the three graphs have in common: substrings, by what stands before and behind all their occurrences.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use super::snapshot::{Snapshot, common};
+use super::snapshot::Snapshot;
+use super::view::common;
 use crate::symbol::Symbol;
+
+/// Everything that is reached from `first`, each `name` once.
+pub(super) fn reachable<T>(
+    first: T,
+    name: impl Fn(&T) -> Vec<u8>,
+    next: impl Fn(&T) -> Vec<T>,
+) -> impl Iterator<Item = T> {
+    let mut seen = HashSet::from([name(&first)]);
+    let mut waiting = vec![first];
+    std::iter::from_fn(move || {
+        let one = waiting.pop()?;
+        waiting.extend(next(&one).into_iter().rev().filter(|found| seen.insert(name(found))));
+        Some(one)
+    })
+}
 
 /// How much of `long` follows all occurrences of its first `len` bytes, in whole symbols; at least `len`.
 fn shared_behind<K: Symbol>(long: &[u8], len: usize, other: &[u8]) -> usize {

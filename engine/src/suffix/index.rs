@@ -85,6 +85,13 @@ impl<K: Symbol> SuffixIndex<K> {
         self.published.update(|old| Ok((old.with(texts.into_iter().map(K::bytes))?, ())))
     }
 
+    /// Removes the text of that number and tells whether it was there. When this returns, no answer of a new snapshot has
+    /// it; its number is not used again. Its bytes stay until a merge or the next checkpoint: until then, a search visits
+    /// its occurrences.
+    pub fn remove(&self, number: u32) -> bool {
+        self.published.update(|old| old.without(number).map(|new| (new, ())).ok_or(())).is_ok()
+    }
+
     /// Puts everything into one segment, which is the fastest to ask. Takes time and memory in proportion to all texts.
     ///
     /// # Errors
@@ -92,6 +99,22 @@ impl<K: Symbol> SuffixIndex<K> {
     /// As for [`push`](Self::push).
     pub fn merge(&self) -> Result<()> {
         self.published.update(|old| Ok((old.merged()?, ())))
+    }
+
+    /// The newest state, for walking its graph: bytes of removed texts are put away first, which takes time in proportion to
+    /// the segments they are in.
+    pub(super) fn compacted(&self) -> Arc<Snapshot<K>> {
+        loop {
+            let newest = self.snapshot();
+            if !newest.has_removed() {
+                return newest;
+            }
+            let compacted = self.published.update(|old| Ok::<_, crate::Error>((old.compacted()?, ())));
+            // What is left is not longer than what was there, unless the file is forged.
+            if compacted.is_err() {
+                return newest;
+            }
+        }
     }
 
     /// The newest state.
@@ -104,7 +127,7 @@ impl<K: Symbol> SuffixIndex<K> {
         Reader { newest: self.published.follow() }
     }
 
-    /// How many texts there are.
+    /// See [`Snapshot::texts`].
     pub fn texts(&self) -> u32 {
         self.snapshot().texts()
     }
@@ -124,7 +147,7 @@ impl<K: Symbol> SuffixIndex<K> {
         self.snapshot().positions(pattern)
     }
 
-    /// Writes everything, the index included, to a file at `path`, replacing what is there in one step. The bytes depend on
+    /// Writes everything, the index included and removed texts left out, to a file at `path`, replacing what is there in one step. The bytes depend on
     /// the texts and the layout only.
     ///
     /// # Errors

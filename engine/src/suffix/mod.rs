@@ -31,13 +31,17 @@ mod docs;
 mod encoded;
 mod graph;
 mod index;
+mod jump;
+mod matching;
 mod publish;
 mod sais;
 mod scdawg;
 mod segment;
 mod snapshot;
 mod sorted;
+mod substrings;
 mod suffix_tree;
+mod texts;
 mod tree;
 mod view;
 
@@ -47,6 +51,19 @@ pub use index::{Reader, SuffixIndex};
 pub use scdawg::{Match, Scdawg};
 pub use snapshot::Snapshot;
 pub use suffix_tree::{SuffixTree, TreeNode};
+
+/// The starts of all suffixes of `text` in byte order, a suffix before those that it begins. Takes time and memory in
+/// proportion to the text (induced sorting).
+///
+/// # Errors
+///
+/// [`Error::TextsTooLarge`](crate::Error::TextsTooLarge) if it has more than 2^31 - 2 bytes.
+pub fn suffix_array(text: &[u8]) -> crate::Result<Vec<u32>> {
+    if text.len() > segment::MAX_LEN {
+        return Err(crate::Error::TextsTooLarge { limit: segment::MAX_LEN });
+    }
+    Ok(sais::suffix_array(text, 256))
+}
 
 /// Where a pattern occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

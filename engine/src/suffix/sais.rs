@@ -1,4 +1,9 @@
 //! Suffix sorting in linear time: induced sorting (SA-IS; Nong, Zhang and Chan 2009).
+//!
+//! A place holds a suffix and a mark that says whether the suffix before it in the text is sorted by it in this pass, so
+//! that the text is only read for those that are (the idea is Mori's). What is read soon is asked for ahead.
+
+use crate::trie::simd::prefetch;
 
 /// A letter of a text that is sorted.
 pub(super) trait Letter: Copy + Ord {
@@ -27,29 +32,18 @@ impl Letter for u32 {
     }
 }
 
-/// No suffix yet.
-const EMPTY: u32 = u32::MAX;
+/// On a suffix that sorts none in this pass.
+const MARK: u32 = 1 << 31;
+
+/// How many places ahead memory is asked for.
+const AHEAD: usize = 32;
 
 /// The starts of all suffixes of `text` in their order, where the end of the text is below every letter. Letters are
 /// below `alphabet`. Time and memory are linear in the length, which is below 2^31.
 pub(super) fn suffix_array<L: Letter>(text: &[L], alphabet: usize) -> Vec<u32> {
-    let mut sorted = vec![EMPTY; text.len()];
+    let mut sorted = vec![0; text.len()];
     sort(text, alphabet, &mut sorted);
     sorted
-}
-
-/// A set of positions.
-struct Marks(Vec<u64>);
-
-impl Marks {
-    fn set(&mut self, at: usize) {
-        self.0[at / 64] |= 1 << (at % 64);
-    }
-
-    #[inline]
-    fn has(&self, at: usize) -> bool {
-        self.0[at / 64] >> (at % 64) & 1 == 1
-    }
 }
 
 fn sort<L: Letter>(text: &[L], alphabet: usize, sorted: &mut [u32]) {
@@ -61,133 +55,155 @@ fn sort<L: Letter>(text: &[L], alphabet: usize, sorted: &mut [u32]) {
     for letter in text {
         counts[letter.index()] += 1;
     }
-    // Leftmost positions where the text begins to ascend, in text order.
-    let (marks, lefts) = ascents(text);
-    if lefts.len() > 1 {
-        induce(text, &counts, lefts.iter().rev().copied(), sorted);
-        let (names, distinct) = name(text, &marks, &lefts, sorted);
-        let order = &mut sorted[..lefts.len()];
-        if distinct < lefts.len() {
-            sort(&names, distinct, order);
-        } else {
-            for (at, &name) in names.iter().enumerate() {
-                order[name as usize] = at as u32;
-            }
-        }
-        let order: Vec<u32> = order.iter().map(|&at| lefts[at as usize]).collect();
-        induce(text, &counts, order.into_iter().rev(), sorted);
-    } else {
-        induce(text, &counts, lefts.iter().copied(), sorted);
-    }
-}
-
-/// The positions whose suffix is below the next one while that of the position before is above its next.
-fn ascents<L: Letter>(text: &[L]) -> (Marks, Vec<u32>) {
-    let mut marks = Marks(vec![0; text.len().div_ceil(64)]);
-    let mut lefts = Vec::new();
-    let mut below = false;
-    for at in (0..text.len() - 1).rev() {
-        let now = text[at] < text[at + 1] || (below && text[at] == text[at + 1]);
-        if below && !now {
-            marks.set(at + 1);
-            lefts.push(at as u32 + 1);
-        }
-        below = now;
-    }
-    lefts.reverse();
-    (marks, lefts)
-}
-
-/// Sorts all suffixes from the leftmost ascents, which are given in descending order.
-fn induce<L: Letter>(text: &[L], counts: &[u32], lefts: impl Iterator<Item = u32>, sorted: &mut [u32]) {
-    let ends = |counts: &[u32]| -> Vec<u32> {
-        counts
-            .iter()
-            .scan(0, |end, &count| {
-                *end += count;
-                Some(*end)
-            })
-            .collect()
-    };
-    sorted.fill(EMPTY);
-    let mut tails = ends(counts);
-    for at in lefts {
+    let lefts = ascents(text, sorted);
+    sorted.fill(0);
+    let mut tails = ends(&counts);
+    for &at in &lefts {
         let tail = &mut tails[text[at as usize].index()];
         *tail -= 1;
         sorted[*tail as usize] = at;
     }
-    let mut heads: Vec<u32> = ends(counts).iter().zip(counts).map(|(end, count)| end - count).collect();
-    // The suffix before the end of the text, which is the lowest of all.
-    let last = text.len() - 1;
-    let head = &mut heads[text[last].index()];
-    sorted[*head as usize] = last as u32;
-    *head += 1;
-    for index in 0..sorted.len() {
-        let at = sorted[index];
-        if at == EMPTY || at == 0 {
-            continue;
+    if lefts.len() > 1 {
+        induce::<L, false>(text, &counts, sorted);
+        let (names, distinct) = name(text, &lefts, sorted);
+        let order = &mut sorted[..lefts.len()];
+        if distinct < lefts.len() {
+            sort(&names, distinct, order);
+            for at in order {
+                *at = lefts[*at as usize];
+            }
         }
-        let (before, letter) = (at as usize - 1, text[at as usize]);
-        if text[before] >= letter {
-            let head = &mut heads[text[before].index()];
-            sorted[*head as usize] = before as u32;
-            *head += 1;
+        sorted[lefts.len()..].fill(0);
+        let mut tails = ends(&counts);
+        // No place is further to the front than the one it comes from.
+        for index in (0..lefts.len()).rev() {
+            let at = std::mem::take(&mut sorted[index]);
+            let tail = &mut tails[text[at as usize].index()];
+            *tail -= 1;
+            sorted[*tail as usize] = at;
         }
     }
-    // Every suffix that is below its next one is put down again, above those that are not.
-    let mut tails = ends(counts);
-    for index in (0..sorted.len()).rev() {
-        let at = sorted[index];
-        if at == EMPTY || at == 0 {
-            continue;
+    induce::<L, true>(text, &counts, sorted);
+}
+
+/// Where the suffixes of each letter end.
+fn ends(counts: &[u32]) -> Vec<u32> {
+    let mut end = 0;
+    let sum = |&count: &u32| {
+        end += count;
+        end
+    };
+    counts.iter().map(sum).collect()
+}
+
+/// The positions whose suffix is below the next one while that of the position before is above its next, in text order.
+/// Uses `scratch`, which is as long as the text.
+fn ascents<L: Letter>(text: &[L], scratch: &mut [u32]) -> Vec<u32> {
+    let (mut below, mut first) = (false, text.len());
+    for at in (0..text.len() - 1).rev() {
+        let now = (text[at] < text[at + 1]) | (below & (text[at] == text[at + 1]));
+        // Written in any case: there is no telling which, so there is no branch.
+        scratch[first - 1] = at as u32 + 1;
+        first -= usize::from(below & !now);
+        below = now;
+    }
+    scratch[first..].to_vec()
+}
+
+/// Sorts suffixes from the leftmost ascents, which are at the ends of the places of their letters; all others are 0.
+///
+/// If they are in their order, it is all suffixes and this is the `LAST` step. If not, only the leftmost ascents stay,
+/// marked, in the order of what lies between them.
+fn induce<L: Letter, const LAST: bool>(text: &[L], counts: &[u32], sorted: &mut [u32]) {
+    let tails = ends(counts);
+    let mut heads: Vec<u32> = tails.iter().zip(counts).map(|(end, count)| end - count).collect();
+    let mut put = |sorted: &mut [u32], at: usize| {
+        let letter = text[at];
+        let waits = at > 0 && text[at - 1] < letter;
+        let head = &mut heads[letter.index()];
+        sorted[*head as usize] = at as u32 | if waits { MARK } else { 0 };
+        *head += 1;
+    };
+    let ask = |ahead: u32| {
+        let at = if ahead < MARK { ahead as usize } else { 0 };
+        prefetch(text, at.wrapping_sub(1));
+    };
+    // The suffix before the end of the text, which is the lowest of all.
+    put(sorted, text.len() - 1);
+    for index in 0..sorted.len() {
+        if let Some(&ahead) = sorted.get(index + AHEAD) {
+            ask(ahead);
         }
-        let (before, letter) = (at as usize - 1, text[at as usize]);
-        let below =
-            text[before] < letter || (text[before] == letter && index as u32 >= tails[letter.index()]);
-        if below {
-            let tail = &mut tails[text[before].index()];
+        let entry = sorted[index];
+        if (1..MARK).contains(&entry) {
+            sorted[index] = if LAST { entry | MARK } else { 0 };
+            put(sorted, entry as usize - 1);
+        } else {
+            // What waited for the second pass, or nothing.
+            sorted[index] = if LAST { entry ^ MARK } else { entry & !MARK };
+        }
+    }
+    let mut tails = tails;
+    for index in (0..sorted.len()).rev() {
+        if let Some(&ahead) = sorted.get(index.wrapping_sub(AHEAD)) {
+            ask(ahead);
+        }
+        let entry = sorted[index];
+        if (1..MARK).contains(&entry) {
+            if !LAST {
+                sorted[index] = 0;
+            }
+            let at = entry as usize - 1;
+            let letter = text[at];
+            let mark = match at {
+                0 if LAST => MARK,
+                0 => 0,
+                _ if text[at - 1] > letter => MARK,
+                _ => 0,
+            };
+            let tail = &mut tails[letter.index()];
             *tail -= 1;
-            sorted[*tail as usize] = before as u32;
+            sorted[*tail as usize] = at as u32 | mark;
+        } else if LAST {
+            sorted[index] = entry & !MARK;
         }
     }
 }
 
 /// Numbers the pieces between leftmost ascents by their order, equal ones alike; in text order, and how many there are.
-fn name<L: Letter>(text: &[L], marks: &Marks, lefts: &[u32], sorted: &mut [u32]) -> (Vec<u32>, usize) {
+/// The ascents are marked in `sorted`, and are put to its front.
+fn name<L: Letter>(text: &[L], lefts: &[u32], sorted: &mut [u32]) -> (Vec<u32>, usize) {
     let mut count = 0;
     for index in 0..sorted.len() {
-        let at = sorted[index];
-        if marks.has(at as usize) {
-            sorted[count] = at;
-            count += 1;
-        }
+        let entry = sorted[index];
+        sorted[count] = entry & !MARK;
+        count += usize::from(entry >= MARK);
     }
-    // Two ascents are at least two letters apart, so half as many places do.
+    // Two ascents are at least two letters apart, so half as many places do. First they hold the lengths of the pieces,
+    // with the letter that begins the next one; the last piece has the end of the text and is like no other.
     let (order, places) = sorted.split_at_mut(count);
+    for pair in lefts.windows(2) {
+        places[pair[0] as usize / 2] = pair[1] - pair[0] + 1;
+    }
+    if let Some(&last) = lefts.last() {
+        places[last as usize / 2] = 0;
+    }
     let mut distinct = 0;
-    let mut before: Option<usize> = None;
-    for &at in &*order {
-        if before.is_none_or(|before| !same_piece(text, marks, before, at as usize)) {
+    let mut before = (0, u32::MAX);
+    for (index, &at) in order.iter().enumerate() {
+        if let Some(&ahead) = order.get(index + AHEAD) {
+            prefetch(text, ahead as usize);
+            prefetch(places, ahead as usize / 2);
+        }
+        let (at, place) = (at as usize, &mut places[at as usize / 2]);
+        let len = *place as usize;
+        if *place != before.1 || text[at..at + len] != text[before.0..before.0 + len] {
             distinct += 1;
         }
-        places[at as usize / 2] = distinct as u32 - 1;
-        before = Some(at as usize);
+        before = (at, *place);
+        *place = distinct as u32 - 1;
     }
     (lefts.iter().map(|&at| places[at as usize / 2]).collect(), distinct)
-}
-
-fn same_piece<L: Letter>(text: &[L], marks: &Marks, one: usize, other: usize) -> bool {
-    for step in 0.. {
-        let (one, other) = (one + step, other + step);
-        // The end of the text is a letter of its own.
-        if one >= text.len() || other >= text.len() || text[one] != text[other] {
-            return false;
-        }
-        if step > 0 && (marks.has(one) || marks.has(other)) {
-            return marks.has(one) && marks.has(other);
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::graph::reachable;
 use super::index::SuffixIndex;
 use super::snapshot::Snapshot;
 use crate::error::Result;
@@ -47,8 +48,20 @@ impl<K: Symbol> Scdawg<K> {
 
     /// All occurrences of `pattern` in the newest snapshot, if there is one.
     pub fn find(&self, pattern: &K::Key) -> Option<Match<K>> {
-        let (snapshot, string) = (self.0.snapshot(), K::bytes(pattern).to_vec());
+        let (snapshot, string) = (self.0.compacted(), K::bytes(pattern).to_vec());
         (snapshot.count_bytes(&string) > 0).then_some(Match { snapshot, string })
+    }
+
+    /// All nodes, each once, that of the empty string first. Takes memory in proportion to their strings.
+    pub fn nodes(&self) -> impl Iterator<Item = Match<K>> {
+        reachable(
+            Match { snapshot: self.0.compacted(), string: Vec::new() },
+            |node| node.string.clone(),
+            |node| {
+                let rights = node.rights().into_iter().filter_map(|(symbol, _)| node.right(symbol));
+                rights.map(|longer| longer.maximal()).collect()
+            },
+        )
     }
 }
 

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::Layout;
 use super::docs::{self, Plan, Starts};
-use super::sorted::Sorted;
-use super::tree::{NO_NODE, Tree};
-use super::view::{Array, View};
+use super::sorted::{STEP, Sorted};
+use super::texts::Texts;
+use super::tree::{BUCKET_MOST, NO_NODE, Tree};
+use super::view::{Array, View, le_bytes};
 use crate::error::{Error, Result};
 use crate::format::{
     Bytes, ENTRY_LEN, HEADER_LEN, Header, KIND_SUFFIX, PageGrid, Pages, Section, SectionId, Table, crc32,
@@ -17,6 +18,9 @@ use crate::trie::{Backing, Verify};
 /// The most bytes all texts of an index can have together, and the most texts.
 pub(super) const MAX_LEN: usize = (1 << 31) - 2;
 
+/// Texts that have fewer bytes together have no section REACH: comparing them takes no time worth a section.
+const REACH_LEN: usize = 4096;
+
 /// The sections of a file and where they are.
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -25,15 +29,17 @@ pub(super) struct Segment {
     array: std::ops::Range<usize>,
     next: std::ops::Range<usize>,
     tree: std::ops::Range<usize>,
+    jumps: std::ops::Range<usize>,
+    reach: std::ops::Range<usize>,
     docs: std::ops::Range<usize>,
     plan: Plan,
     root: u32,
 }
 
 impl Segment {
-    /// Indexes the texts that end at `ends` in `text`, in linear time and memory.
-    pub(super) fn build<K: Symbol>(text: &[u8], ends: &[u32], layout: Layout) -> Self {
-        let file = encode::<K>(text, ends, layout);
+    /// Indexes texts, in linear time and memory.
+    pub(super) fn build<K: Symbol>(texts: &Texts, layout: Layout) -> Self {
+        let file = encode::<K>(texts, layout);
         let path = Path::new("an index in memory");
         let header = Header::decode(&file, file.len() as u64, path);
         let built = header.and_then(|header| Self::of(Bytes::Copied(file), &header, path, Verify::Header));
@@ -63,7 +69,9 @@ impl Segment {
         let span = |id| table.find(id, path).map(|span| span.start as usize..span.end as usize);
         let (text, array) = (span(SectionId::Text)?, span(SectionId::Array)?);
         let (tree, docs) = (span(SectionId::Tree)?, span(SectionId::Docs)?);
-        let next = table.get(SectionId::Next).map_or(0..0, |span| span.start as usize..span.end as usize);
+        let optional = |id| table.get(id).map_or(0..0, |span| span.start as usize..span.end as usize);
+        let (next, jumps, reach) =
+            (optional(SectionId::Next), optional(SectionId::Jumps), optional(SectionId::Reach));
         let checksums = table.find(SectionId::PageCrc, path)?;
         let grid = PageGrid::new(table.start()..checksums.start);
         if checksums.end != header.file_len || checksums.end - checksums.start != 4 * grid.len() {
@@ -86,12 +94,16 @@ impl Segment {
         if !fits || (!next.is_empty() && next.len() != 4 * suffixes) {
             return Err(corrupt(&array, "the suffixes are not as many as the texts say"));
         }
-        Ok(Self { bytes, text, array, next, tree, docs, plan, root: header.root })
+        if !reach.is_empty() && reach.len() != 4 * (text.len().div_ceil(STEP) + 1) {
+            return Err(corrupt(&reach, "the samples are not as many as the texts say"));
+        }
+        Ok(Self { bytes, text, array, next, tree, jumps, reach, docs, plan, root: header.root })
     }
 
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
-        let part = |range: &std::ops::Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
+        let bytes: &[u8] = &self.bytes;
+        let part = |range: &std::ops::Range<usize>| bytes.get(range.clone()).unwrap_or_default();
         let (text, head) = (part(&self.text), self.plan.head);
         View {
             text,
@@ -99,7 +111,9 @@ impl Segment {
             array: Array { bytes: part(&self.array), len: head.suffixes as usize, width: head.width },
             tree: part(&self.tree),
             root: self.root,
+            jumps: part(&self.jumps),
             next: part(&self.next),
+            reach: part(&self.reach),
         }
     }
 
@@ -121,27 +135,26 @@ impl Segment {
         if self.plan.head.width == 32 { Layout::Fast } else { Layout::Compact }
     }
 
-    /// All texts in their order. Together they are never longer than the section they are in, whatever is there.
-    pub(super) fn all_texts(&self) -> impl Iterator<Item = &[u8]> + '_ {
+    /// All texts in their order, nothing in place of one that was removed. Together they are never longer than the section
+    /// they are in, whatever is there.
+    pub(super) fn all_texts(&self) -> impl Iterator<Item = Option<&[u8]>> + '_ {
         let docs = self.view().docs;
         (0..self.texts()).scan(self.text_len(), move |left, number| {
-            let text = docs.text(number).unwrap_or_default();
-            let text = &text[..text.len().min(*left)];
-            *left -= text.len();
+            let text = docs.text(number).map(|text| &text[..text.len().min(*left)]);
+            *left -= text.map_or(0, <[u8]>::len);
             Some(text)
         })
     }
 
     /// Builds the file again from its texts and compares.
     fn verify<K: Symbol>(&self, path: &Path) -> Result<()> {
-        let (mut text, mut ends) = (Vec::with_capacity(self.text_len()), Vec::new());
+        let mut texts = Texts::default();
         let mut sound = true;
-        for one in self.all_texts() {
-            sound &= K::KIND == KeyKind::Bytes || std::str::from_utf8(one).is_ok();
-            text.extend_from_slice(one);
-            ends.push(text.len() as u32);
+        for text in self.all_texts() {
+            sound &= K::KIND == KeyKind::Bytes || std::str::from_utf8(text.unwrap_or_default()).is_ok();
+            sound &= texts.push(text).is_ok();
         }
-        if !sound || encode::<K>(&text, &ends, self.layout()) != self.file() {
+        if !sound || encode::<K>(&texts, self.layout()) != self.file() {
             return Err(Error::corrupt(path, self.text.start as u64, "the index is not that of its texts"));
         }
         Ok(())
@@ -154,7 +167,8 @@ fn array_len(suffixes: usize, width: u8) -> usize {
 }
 
 /// The file of an index. The same texts, kind and layout give the same bytes.
-fn encode<K: Symbol>(text: &[u8], ends: &[u32], layout: Layout) -> Vec<u8> {
+fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
+    let Texts { text, ends, .. } = texts;
     let full: Vec<u32> = std::iter::once(0)
         .chain(ends.iter().copied())
         .zip(ends)
@@ -168,22 +182,25 @@ fn encode<K: Symbol>(text: &[u8], ends: &[u32], layout: Layout) -> Vec<u8> {
     }
     let ends_at = |at: usize| borders[at / 64] >> (at % 64) & 1 == 1;
     let fast = layout == Layout::Fast;
-    let tree = Tree::of(text, &sorted, ends_at, if fast { 64 } else { 128 }, fast);
+    let tree = Tree::of(text, &sorted, ends_at, K::starts, if fast { 64 } else { BUCKET_MOST }, fast);
     // 32 bits are read in another way, and no start needs them.
     let width = if fast { 32 } else { (usize::BITS - text.len().leading_zeros()).clamp(1, 31) as u8 };
-    let docs = docs::encode(text, ends, sorted.starts.len() as u32, width, K::KIND == KeyKind::Chars);
+    let docs = docs::encode(texts, sorted.starts.len() as u32, width, K::KIND == KeyKind::Chars);
     let array = Array::pack(&sorted.starts, width);
+    let reach = if text.len() < REACH_LEN { Vec::new() } else { le_bytes(&sorted.reach) };
     drop(sorted);
-    let next: Vec<u8> = tree.next.iter().flat_map(|next| next.to_le_bytes()).collect();
-    let mut sections = vec![
+    let next = le_bytes(&tree.next);
+    let mut sections: Vec<(_, &[u8])> = vec![
         (SectionId::Text, text),
         (SectionId::Array, &array),
+        (SectionId::Next, &next),
         (SectionId::Tree, &tree.nodes),
         (SectionId::Docs, &docs),
+        (SectionId::Jumps, &tree.jumps),
+        (SectionId::Reach, &reach),
     ];
-    if fast {
-        sections.insert(2, (SectionId::Next, &next));
-    }
+    let optional = [SectionId::Next, SectionId::Jumps, SectionId::Reach];
+    sections.retain(|(id, bytes)| !bytes.is_empty() || !optional.contains(id));
     let head_len = (HEADER_LEN + (sections.len() + 1) * ENTRY_LEN).next_multiple_of(64);
     let body: usize = sections.iter().map(|(_, bytes)| bytes.len().next_multiple_of(64)).sum();
     let mut file = Vec::with_capacity(head_len + body + body / 1024 + 64);

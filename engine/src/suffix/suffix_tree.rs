@@ -45,7 +45,7 @@ impl<K: Symbol> SuffixTree<K> {
 
     /// The node of the empty string, in the newest snapshot.
     pub fn root(&self) -> TreeNode<K> {
-        TreeNode { snapshot: self.0.snapshot(), string: Vec::new() }
+        TreeNode { snapshot: self.0.compacted(), string: Vec::new() }
     }
 
     /// All nodes in the byte order of their strings, the root first.

@@ -5,19 +5,36 @@
 //!
 //! ```text
 //! 0   depth    u32     bytes from the root
-//! 4   edges    u16     children
-//! 6   inner    u16     1 if one of them is a node, else 0
-//! 8   keys     edges   first byte of each edge, ascending
+//! 4   first    u32     first suffix that passes
+//! 8   end      u32     one behind the last
+//! 12  link     u32     unit of the node of the same string without its first symbol, 0xFFFFFFFF if there is none
+//! 16  edges    u16     children
+//! 18  inner    u16     1 if one of them is a node, else 0
+//! 20  keys     edges   first byte of each edge, ascending
 //!     zeros            to a multiple of 4
 //!     starts   edges u32   first suffix of each child; suffixes that end at the node come before
 //!     nodes    edges u32   only with `inner`: unit of the child, 0xFFFFFFFF for a bucket
 //! ```
 
 use super::docs::u32_of;
+use super::jump;
 use super::sorted::Sorted;
+use crate::trie::simd::{equal16, prefetch};
 
 /// No node.
 pub(super) const NO_NODE: u32 = u32::MAX;
+
+/// More suffixes than this pass every stored node in any layout.
+pub(super) const BUCKET_MOST: usize = 128;
+
+/// Bytes of a node before its keys.
+const HEAD: usize = 20;
+
+/// Where the link of a node is.
+const LINK: usize = 12;
+
+/// How many suffixes ahead memory is asked for.
+const AHEAD: usize = 16;
 
 /// The tree of sorted suffixes while it is built.
 pub(super) struct Tree {
@@ -26,6 +43,8 @@ pub(super) struct Tree {
     pub(super) root: u32,
     /// The first bytes of each suffix below its bucket's edge, as a number; only if asked for.
     pub(super) next: Vec<u32>,
+    /// The section JUMP.
+    pub(super) jumps: Vec<u8>,
 }
 
 /// An interval of suffixes that is not complete.
@@ -51,17 +70,19 @@ struct Builder<'t, E> {
 }
 
 impl Tree {
-    /// Builds the tree over buckets of at most `bucket` suffixes, in time and memory linear in their number.
+    /// Builds the tree over buckets of at most `bucket` suffixes, in time and memory linear in their number. A symbol
+    /// begins where `begins` says so.
     pub(super) fn of(
         text: &[u8],
         sorted: &Sorted,
         ends: impl Fn(usize) -> bool,
+        begins: impl Fn(u8) -> bool,
         bucket: usize,
         wants_next: bool,
     ) -> Self {
         let count = sorted.starts.len();
         let next = if wants_next { vec![0; count] } else { Vec::new() };
-        let tree = Self { nodes: Vec::new(), count: 0, root: NO_NODE, next };
+        let tree = Self { nodes: Vec::new(), count: 0, root: NO_NODE, next, jumps: Vec::new() };
         let (bounds, inner) = (Vec::new(), Vec::new());
         let mut builder = Builder { text, starts: &sorted.starts, ends, tree, bounds, inner, wants_next };
         let mut open = vec![Open { depth: 0, first: 0, bounds: 0, inner: 0 }];
@@ -83,7 +104,44 @@ impl Tree {
         if builder.tree.root == NO_NODE {
             builder.fill_next(0..count, 0);
         }
-        builder.tree
+        let mut tree = builder.tree;
+        tree.finish(text, &sorted.starts, begins);
+        tree
+    }
+
+    /// Sets the links of all nodes and makes the jumps. A node is found from the link of its parent, so that all together
+    /// take time in proportion to the nodes.
+    fn finish(&mut self, text: &[u8], starts: &[u32], begins: impl Fn(u8) -> bool) {
+        let mut jumps = Vec::new();
+        let mut waiting = Vec::from_iter((self.root != NO_NODE).then_some((self.root, 0, NO_NODE)));
+        while let Some((unit, above, from)) = waiting.pop() {
+            let Some(node) = Node::at(&self.nodes, unit) else { continue };
+            let string = &text[starts[node.first] as usize..][..node.depth];
+            jump::add(&mut jumps, string, above, unit);
+            let symbol = (1..string.len()).find(|&at| begins(string[at])).unwrap_or(string.len());
+            let link = self.below(if from == NO_NODE { self.root } else { from }, &string[symbol..]);
+            for index in 0..node.edges {
+                let child = node.edge_at(index).node;
+                if child != NO_NODE {
+                    waiting.push((child, node.depth, link));
+                }
+            }
+            let at = 4 * unit as usize + LINK;
+            self.nodes[at..at + 4].copy_from_slice(&link.to_le_bytes());
+        }
+        self.jumps = jump::encode(&jumps);
+    }
+
+    /// The node of a string that begins with that of `from`; [`NO_NODE`] if no node has it.
+    fn below(&self, from: u32, string: &[u8]) -> u32 {
+        let mut unit = from;
+        while let Some(node) = Node::at(&self.nodes, unit) {
+            match string.get(node.depth) {
+                Some(&key) => unit = node.edge(key).map_or(NO_NODE, |edge| edge.node),
+                None => return if node.depth == string.len() { unit } else { NO_NODE },
+            }
+        }
+        NO_NODE
     }
 }
 
@@ -99,6 +157,7 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
         let mut inner = inner.into_iter().peekable();
         let (mut keys, mut starts, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = std::iter::once(closed.first).chain(bounds).peekable();
+        let last = end;
         while let Some(start) = all.next() {
             let node = inner.next_if(|&(first, _)| first == start).map_or(NO_NODE, |(_, unit)| unit);
             let at = self.starts[start as usize] as usize + closed.depth as usize;
@@ -116,7 +175,9 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
         let has_inner = nodes.iter().any(|&node| node != NO_NODE);
         let out = &mut self.tree.nodes;
         let unit = (out.len() / 4) as u32;
-        out.extend(closed.depth.to_le_bytes());
+        for number in [closed.depth, closed.first, last, NO_NODE] {
+            out.extend(number.to_le_bytes());
+        }
         out.extend((keys.len() as u16).to_le_bytes());
         out.extend(u16::from(has_inner).to_le_bytes());
         out.extend(&keys);
@@ -140,6 +201,9 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
             return;
         }
         for index in range {
+            if let Some(&ahead) = self.starts.get(index + AHEAD) {
+                prefetch(self.text, (ahead + depth) as usize);
+            }
             let mut bytes = [0; 4];
             for (step, byte) in bytes.iter_mut().enumerate() {
                 let skipped = depth as usize + step;
@@ -153,21 +217,25 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
     }
 }
 
-/// A stored node, read in place.
+/// A stored node, read in place. Its numbers can be anything.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
     pub(super) depth: usize,
-    keys: &'a [u8],
-    starts: &'a [u8],
-    nodes: Option<&'a [u8]>,
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) link: u32,
+    edges: usize,
+    inner: bool,
+    /// The section from the keys on.
+    body: &'a [u8],
 }
 
 /// Where an edge leads.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
     pub(super) first: usize,
-    /// The first suffix of the next child; `None` for the last one.
-    pub(super) end: Option<usize>,
+    /// One behind the last suffix.
+    pub(super) end: usize,
     pub(super) node: u32,
 }
 
@@ -176,25 +244,44 @@ impl<'a> Node<'a> {
     #[inline]
     pub(super) fn at(section: &'a [u8], unit: u32) -> Option<Self> {
         let bytes = section.get((unit as usize).checked_mul(4)?..)?;
-        let (head, rest) = bytes.split_first_chunk::<8>()?;
-        let depth = u32_of(head, 0) as usize;
-        let edges = usize::from(u16::from_le_bytes([head[4], head[5]]));
-        let (keys, rest) = rest.split_at_checked(edges.next_multiple_of(4))?;
-        let (starts, rest) = rest.split_at_checked(4 * edges)?;
-        let nodes = if head[6] == 0 { None } else { Some(rest.get(..4 * edges)?) };
-        Some(Self { depth, keys: &keys[..edges], starts, nodes })
+        let (head, body) = bytes.split_first_chunk::<HEAD>()?;
+        let number = |index| u32_of(head, index);
+        Some(Self {
+            depth: number(0) as usize,
+            first: number(1) as usize,
+            end: number(2) as usize,
+            link: number(3),
+            edges: (number(4) & 0xFFFF) as usize,
+            inner: number(4) >> 16 != 0,
+            body,
+        })
     }
 
     /// The edge whose first byte is `key`.
     #[inline]
     pub(super) fn edge(&self, key: u8) -> Option<Edge> {
-        let index = if self.keys.len() <= 8 {
-            self.keys.iter().position(|&it| it == key)?
-        } else {
-            memchr::memchr(key, self.keys)?
-        };
-        let end = (index + 1 < self.keys.len()).then(|| u32_of(self.starts, index + 1) as usize);
-        let node = self.nodes.map_or(NO_NODE, |nodes| u32_of(nodes, index));
-        Some(Edge { first: u32_of(self.starts, index) as usize, end, node })
+        let mut from = 0;
+        while from < self.edges {
+            let Some(keys) = self.body.get(from..).and_then(|rest| rest.first_chunk()) else {
+                // The last node may lie near the end.
+                let keys = self.body.get(from..self.edges)?;
+                return keys.iter().position(|&it| it == key).map(|index| self.edge_at(from + index));
+            };
+            let found = equal16(keys, key);
+            let index = from + found.trailing_zeros() as usize;
+            if found != 0 {
+                return (index < self.edges).then(|| self.edge_at(index));
+            }
+            from += 16;
+        }
+        None
+    }
+
+    #[inline]
+    fn edge_at(&self, index: usize) -> Edge {
+        let rest = self.body.get(self.edges.next_multiple_of(4)..).unwrap_or_default();
+        let end = if index + 1 < self.edges { u32_of(rest, index + 1) as usize } else { self.end };
+        let node = if self.inner { u32_of(rest, self.edges + index) } else { NO_NODE };
+        Edge { first: u32_of(rest, index) as usize, end, node }
     }
 }

@@ -10,7 +10,7 @@ mod nodes;
 mod output;
 mod point;
 mod read;
-mod simd;
+pub(crate) mod simd;
 mod walk;
 
 pub(super) use file::{FileBuilder, Recipe};

@@ -5,7 +5,7 @@
 
 /// Bit `i` is set if byte `i` of `bytes` is `byte`.
 #[inline(always)]
-pub(super) fn equal16(bytes: &[u8; 16], byte: u8) -> u32 {
+pub(crate) fn equal16(bytes: &[u8; 16], byte: u8) -> u32 {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
     {
         use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
@@ -61,17 +61,17 @@ fn scalar(bytes: &[u8; 16], byte: u8) -> u32 {
     bytes.iter().rev().fold(0, |bits, &found| bits << 1 | u32::from(found == byte))
 }
 
-/// Asks for the line of memory that byte `at` of `bytes` is in, if the processor takes such hints.
+/// Asks for the line of memory that `items[at]` would be in, if the processor takes such hints.
 #[inline(always)]
-pub(super) fn prefetch(bytes: &[u8], at: usize) {
+pub(crate) fn prefetch<T>(items: &[T], at: usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint never faults, whatever the address is, and `wrapping_add` may leave the slice.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse", not(miri))))]
-    let _ = (bytes, at);
+    let _ = (items, at);
 }
 
 #[cfg(test)]

@@ -1,0 +1,163 @@
+//! Jumps over the top of the tree: the section JUMP.
+//!
+//! A hash table leads from the first 4, 6 or 8 bytes of a pattern to the stored node that lies on or below that string, if
+//! there is one. A line is 64 bytes:
+//!
+//! ```text
+//! 0   keys     5 u64    the bytes of each entry, the first one lowest, zeros behind them
+//! 40  nodes    5 u32    unit of the node in STREE
+//! 60  lengths  u32      bytes of each entry's string, 4 bits each from the lowest on, 0 where there is no entry;
+//!                       bit 31: an entry that belongs here or before went on to the next line
+//! ```
+//!
+//! There are `ceil(entries / 4)` lines. An entry belongs to line `hash * lines / 2^64` and goes to the first line from
+//! there, the first one behind the last, that has room. The hash is `(key + length * 0xD6E8FEB86659FD93) *
+//! 0x9E3779B97F4A7C15` modulo 2^64.
+
+use super::docs::u32_of;
+use super::tree::NO_NODE;
+use crate::trie::simd::prefetch;
+
+/// Lengths of strings that are jumped over.
+pub(super) const LENGTHS: [usize; 3] = [8, 6, 4];
+
+const LINE: usize = 64;
+
+const ENTRIES: usize = 5;
+
+const OVERFLOW: u32 = 1 << 31;
+
+/// A string and the node that it leads to.
+pub(super) struct Jump {
+    key: u64,
+    len: usize,
+    node: u32,
+}
+
+/// The first `len` bytes of a string that has as many, as a number.
+#[inline]
+fn key(string: &[u8], len: usize) -> u64 {
+    match string.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk) & (u64::MAX >> (64 - 8 * len)),
+        None => string[..len].iter().rev().fold(0, |key, &byte| key << 8 | u64::from(byte)),
+    }
+}
+
+#[inline]
+fn line_of(key: u64, len: usize, lines: usize) -> usize {
+    let salted = key.wrapping_add((len as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93));
+    let hash = salted.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((u128::from(hash) * lines as u128) >> 64) as usize
+}
+
+/// Adds the jumps to a node whose parent has a string of `above` bytes.
+pub(super) fn add(jumps: &mut Vec<Jump>, string: &[u8], above: usize, node: u32) {
+    for len in LENGTHS {
+        if above < len && len <= string.len() {
+            jumps.push(Jump { key: key(string, len), len, node });
+        }
+    }
+}
+
+/// The section of these jumps; the same ones in the same order give the same bytes.
+pub(super) fn encode(jumps: &[Jump]) -> Vec<u8> {
+    let lines = jumps.len().div_ceil(ENTRIES - 1);
+    let mut out = vec![0; lines * LINE];
+    for jump in jumps {
+        let mut at = line_of(jump.key, jump.len, lines);
+        loop {
+            let line = &mut out[at * LINE..(at + 1) * LINE];
+            let mut lengths = u32_of(line, 15);
+            let room = (0..ENTRIES).find(|slot| lengths >> (4 * slot) & 15 == 0);
+            match room {
+                Some(slot) => {
+                    line[8 * slot..8 * slot + 8].copy_from_slice(&jump.key.to_le_bytes());
+                    line[40 + 4 * slot..44 + 4 * slot].copy_from_slice(&jump.node.to_le_bytes());
+                    lengths |= (jump.len as u32) << (4 * slot);
+                }
+                None => lengths |= OVERFLOW,
+            }
+            line[60..].copy_from_slice(&lengths.to_le_bytes());
+            if room.is_some() {
+                break;
+            }
+            at = if at + 1 == lines { 0 } else { at + 1 };
+        }
+    }
+    out
+}
+
+/// The node to go on from with `pattern`, and [`NO_NODE`] if the section knows none.
+#[inline]
+pub(super) fn find(section: &[u8], pattern: &[u8]) -> u32 {
+    let lines = section.len() / LINE;
+    if lines == 0 || pattern.len() < 4 {
+        return NO_NODE;
+    }
+    let from =
+        LENGTHS.map(|len| if len <= pattern.len() { line_of(key(pattern, len), len, lines) } else { 0 });
+    for at in from {
+        prefetch(section, at * LINE);
+    }
+    for (len, at) in LENGTHS.into_iter().zip(from).filter(|&(len, _)| len <= pattern.len()) {
+        let node = get(section, key(pattern, len), len, at);
+        if node != NO_NODE {
+            return node;
+        }
+    }
+    NO_NODE
+}
+
+#[inline]
+fn get(section: &[u8], key: u64, len: usize, from: usize) -> u32 {
+    let (mut at, lines) = (from, section.len() / LINE);
+    for _ in 0..lines {
+        let Some(line) = section.get(at * LINE..).and_then(|rest| rest.first_chunk::<LINE>()) else { break };
+        let lengths = u32_of(line, 15);
+        for slot in 0..ENTRIES {
+            let found = u64::from(u32_of(line, 2 * slot)) | u64::from(u32_of(line, 2 * slot + 1)) << 32;
+            if found == key && (lengths >> (4 * slot) & 15) as usize == len {
+                return u32_of(line, 10 + slot);
+            }
+        }
+        if lengths & OVERFLOW == 0 {
+            break;
+        }
+        at = if at + 1 == lines { 0 } else { at + 1 };
+    }
+    NO_NODE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_string_is_found_and_no_other() {
+        let strings: Vec<String> = (0..500_u32).map(|i| format!("{:09}", i * 7919)).collect();
+        let mut jumps = Vec::new();
+        for (string, node) in strings.iter().zip(0..) {
+            add(&mut jumps, string.as_bytes(), 6, node);
+        }
+        assert_eq!(jumps.len(), 500);
+        let section = encode(&jumps);
+        for (string, node) in strings.iter().zip(0..) {
+            assert_eq!(find(&section, string.as_bytes()), node);
+            assert_eq!(find(&section, &string.as_bytes()[..7]), NO_NODE);
+        }
+        assert_eq!(find(&section, b"abcdefgh"), NO_NODE);
+        assert_eq!(find(&[], b"abcdefgh"), NO_NODE);
+        assert_eq!(find(&[0xFF; 128], b"abcdefgh"), NO_NODE);
+    }
+
+    #[test]
+    fn zeros_are_bytes_like_others() {
+        let mut jumps = Vec::new();
+        add(&mut jumps, b"ab\0\0", 0, 3);
+        add(&mut jumps, b"ab\0\0\0\0", 4, 5);
+        let section = encode(&jumps);
+        assert_eq!(find(&section, b"ab\0\0"), 3);
+        assert_eq!(find(&section, b"ab\0\0\0\0"), 5);
+        assert_eq!(find(&section, b"ab\0"), NO_NODE);
+    }
+}

@@ -204,6 +204,25 @@ fn searches(name: &str, text: &str, folder: &Path) -> Result<()> {
         );
     }
     drop(jobs);
+    let parts = &questions[..30_000];
+    let mut jobs: Vec<Job<'_>> = Vec::new();
+    for (structure, finder) in finders.iter().filter(|(structure, _)| !structure.contains("sam")) {
+        let mut out = Vec::new();
+        let ask = move || {
+            black_box(parts.iter().filter(|it| finder.positions(it, &mut out)).count());
+        };
+        jobs.push((structure, Box::new(ask)));
+    }
+    let times = turns(3, &mut jobs);
+    let peer = jobs.iter().position(|(it, _)| *it == "suffix").map_or(f64::NAN, |at| times[at]);
+    for ((structure, _), time) in jobs.iter().zip(&times) {
+        say!(
+            "  {structure:16} {:8.1} ns all positions, {:.2} x `suffix`",
+            time / parts.len() as f64,
+            time / peer
+        );
+    }
+    drop(jobs);
     drop(finders);
     for layout in [Layout::Fast, Layout::Compact] {
         let path = folder.join(format!("{layout:?}.suffix"));
@@ -217,7 +236,12 @@ fn searches(name: &str, text: &str, folder: &Path) -> Result<()> {
             .collect();
         let (mut out, mut all) = (Vec::<Position>::new(), 0);
         let mut jobs: [Job<'_>; 2] = [
-            ("contains", Box::new(|| drop(black_box(few.iter().filter(|it| snapshot.contains(it)).count())))),
+            (
+                "contains",
+                Box::new(|| {
+                    black_box(few.iter().filter(|it| snapshot.contains(it)).count());
+                }),
+            ),
             (
                 "locate",
                 Box::new(|| {
@@ -295,7 +319,12 @@ fn open(folder: &Path) -> Result<()> {
     std::fs::write(&theirs, set.as_fst().as_bytes())
         .map_err(Error::context("failed to write an automaton"))?;
     let mut jobs: [Job<'_>; 2] = [
-        ("index", Box::new(|| drop(black_box(SuffixIndex::<char>::open(&ours, Verify::Header).is_ok())))),
+        (
+            "index",
+            Box::new(|| {
+                black_box(SuffixIndex::<char>::open(&ours, Verify::Header).is_ok());
+            }),
+        ),
         (
             "fst",
             Box::new(|| {
@@ -350,10 +379,12 @@ fn writer() -> Result<()> {
             });
             barrier.wait();
             let started = Instant::now();
-            let join = |panic| std::panic::resume_unwind(panic);
-            let times: Vec<u32> = readers.into_iter().flat_map(|it| it.join().unwrap_or_else(join)).collect();
+            let times: Vec<u32> = readers
+                .into_iter()
+                .flat_map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect();
             // The clock runs until the last insert is complete.
-            let writing = writer.join().unwrap_or_else(join);
+            let writing = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             writing.map(|writing| (started.elapsed(), writing, times))
         })
         .map_err(failed())?;

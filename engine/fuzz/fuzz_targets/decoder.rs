@@ -21,7 +21,9 @@ fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
 }
 
 fn number(bytes: &[u8], at: usize) -> usize {
-    bytes.get(at..at + 4).map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")) as usize)
+    bytes
+        .get(at..at + 4)
+        .map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")) as usize)
 }
 
 /// Puts the length, the checksum of the table and that of the header right.

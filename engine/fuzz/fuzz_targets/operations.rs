@@ -84,7 +84,8 @@ fuzz_target!(|data: &[u8]| {
                 let snapshot = store.snapshot();
                 assert_eq!(snapshot.get(&key).expect("sound images"), model.get(&key).copied());
                 let bounds = (Bound::Excluded(&key[..]), Bound::Unbounded);
-                let above: Vec<_> = snapshot.range(bounds).map(|entry| entry.expect("sound images")).collect();
+                let above: Vec<_> =
+                    snapshot.range(bounds).map(|entry| entry.expect("sound images")).collect();
                 let expected = model.range::<[u8], _>(bounds).map(|(key, value)| (key.clone(), *value));
                 assert!(above.into_iter().eq(expected));
                 let below = snapshot.prefix(&key).count();

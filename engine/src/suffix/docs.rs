@@ -178,51 +178,58 @@ impl Plan {
 
     #[inline]
     pub(super) fn read<'a>(&'a self, section: &'a [u8], text: &'a [u8]) -> Docs<'a> {
-        let part = |range: &Range<usize>| section.get(range.clone()).unwrap_or_default();
-        Docs {
-            head: &self.head,
-            text,
-            starts: part(&self.layout.starts),
-            numbers: part(&self.layout.numbers),
-            chars: part(&self.layout.chars),
-            ranks: part(&self.layout.ranks),
-            bits: part(&self.layout.bits),
-        }
+        Docs { plan: self, section, text }
     }
 }
 
 /// The section, read in place.
 #[derive(Clone, Copy)]
 pub(super) struct Docs<'a> {
-    head: &'a Head,
+    plan: &'a Plan,
+    section: &'a [u8],
     text: &'a [u8],
-    starts: &'a [u8],
-    numbers: &'a [u8],
-    chars: &'a [u8],
-    ranks: &'a [u8],
-    bits: &'a [u8],
 }
 
 impl<'a> Docs<'a> {
+    #[inline]
+    fn part(&self, range: &Range<usize>) -> &'a [u8] {
+        self.section.get(range.clone()).unwrap_or_default()
+    }
+
+    #[inline]
+    fn starts(&self) -> &'a [u8] {
+        self.part(&self.plan.layout.starts)
+    }
+
+    #[inline]
+    fn numbers(&self) -> &'a [u8] {
+        self.part(&self.plan.layout.numbers)
+    }
+
+    #[inline]
+    fn bits(&self) -> &'a [u8] {
+        self.part(&self.plan.layout.bits)
+    }
+
     /// Whether a text starts strictly between `from` and `to`.
     #[inline]
     pub(super) fn starts_between(&self, from: usize, to: usize) -> bool {
         // A single text ends where all do.
-        self.head.full > 1 && self.next_start(from + 1, to).is_some()
+        self.plan.head.full > 1 && self.next_start(from + 1, to).is_some()
     }
 
     /// The first start from `from` on that is below `to`.
     #[inline]
     pub(super) fn next_start(&self, from: usize, to: usize) -> Option<usize> {
-        let mut word = from / 64;
-        let mut bits = word_of(self.bits, word) & (u64::MAX << (from % 64));
+        let (all, mut word) = (self.bits(), from / 64);
+        let mut bits = word_of(all, word) & (u64::MAX << (from % 64));
         while word * 64 < to {
             if bits != 0 {
                 let found = word * 64 + bits.trailing_zeros() as usize;
                 return (found < to).then_some(found);
             }
             word += 1;
-            bits = word_of(self.bits, word);
+            bits = word_of(all, word);
         }
         None
     }
@@ -235,23 +242,25 @@ impl<'a> Docs<'a> {
     /// The number of the text that `at` lies in, and where it starts.
     #[inline]
     pub(super) fn locate(&self, at: usize) -> (u32, usize) {
-        if self.head.full <= 1 {
-            return (if self.numbers.is_empty() { 0 } else { u32_of(self.numbers, 0) }, 0);
+        if self.plan.head.full <= 1 {
+            return (if self.numbers().is_empty() { 0 } else { u32_of(self.numbers(), 0) }, 0);
         }
         let (line, word) = (at / LINE, at / 64);
-        let bits = word_of(self.bits, word) & (u64::MAX >> (63 - at % 64));
-        let before = if word.is_multiple_of(2) { 0 } else { word_of(self.bits, word - 1) };
+        let all = self.bits();
+        let bits = word_of(all, word) & (u64::MAX >> (63 - at % 64));
+        let before = if word.is_multiple_of(2) { 0 } else { word_of(all, word - 1) };
         // A forged sample can be anything.
-        let full =
-            u32_of(self.ranks, line).wrapping_add(before.count_ones() + bits.count_ones()).saturating_sub(1);
-        let number = if self.numbers.is_empty() { full } else { u32_of(self.numbers, full as usize) };
+        let full = u32_of(self.part(&self.plan.layout.ranks), line)
+            .wrapping_add(before.count_ones() + bits.count_ones())
+            .saturating_sub(1);
+        let number = if self.numbers().is_empty() { full } else { u32_of(self.numbers(), full as usize) };
         // The start is mostly near, in words that were just read.
         let start = if bits != 0 {
             word * 64 + 63 - bits.leading_zeros() as usize
         } else if before != 0 {
             word * 64 - 1 - before.leading_zeros() as usize
         } else {
-            ((u32_of(self.starts, number as usize) & !GONE) as usize).min(at)
+            ((u32_of(self.starts(), number as usize) & !GONE) as usize).min(at)
         };
         (number, start)
     }
@@ -268,16 +277,16 @@ impl<'a> Docs<'a> {
     fn chars_before(&self, at: usize) -> u32 {
         let sample = at / CHARS_STEP;
         let rest = self.text.get(sample * CHARS_STEP..at).unwrap_or_default();
-        u32_of(self.chars, sample).saturating_add(chars_in(rest))
+        u32_of(self.part(&self.plan.layout.chars), sample).saturating_add(chars_in(rest))
     }
 
     /// The bytes of a text, unless it was removed.
     pub(super) fn text(&self, number: u32) -> Option<&'a [u8]> {
-        let start = u32_of(self.starts, number as usize);
-        if number >= self.head.texts || start & GONE != 0 {
+        let start = u32_of(self.starts(), number as usize);
+        if number >= self.plan.head.texts || start & GONE != 0 {
             return None;
         }
-        let end = u32_of(self.starts, number as usize + 1) & !GONE;
+        let end = u32_of(self.starts(), number as usize + 1) & !GONE;
         Some(self.text.get(start as usize..end as usize).unwrap_or_default())
     }
 }

@@ -94,15 +94,19 @@ pub(super) fn find(section: &[u8], pattern: &[u8]) -> u32 {
     if lines == 0 || pattern.len() < 4 {
         return NO_NODE;
     }
-    let from =
-        LENGTHS.map(|len| if len <= pattern.len() { line_of(key(pattern, len), len, lines) } else { 0 });
-    for at in from {
-        prefetch(section, at * LINE);
+    let mut lines_of = [0; LENGTHS.len()];
+    for (len, line) in LENGTHS.into_iter().zip(&mut lines_of) {
+        if len <= pattern.len() {
+            *line = line_of(key(pattern, len), len, lines);
+            prefetch(section, *line * LINE);
+        }
     }
-    for (len, at) in LENGTHS.into_iter().zip(from).filter(|&(len, _)| len <= pattern.len()) {
-        let node = get(section, key(pattern, len), len, at);
-        if node != NO_NODE {
-            return node;
+    for (len, line) in LENGTHS.into_iter().zip(lines_of) {
+        if len <= pattern.len() {
+            let node = get(section, key(pattern, len), len, line);
+            if node != NO_NODE {
+                return node;
+            }
         }
     }
     NO_NODE
@@ -114,9 +118,8 @@ fn get(section: &[u8], key: u64, len: usize, from: usize) -> u32 {
     for _ in 0..lines {
         let Some(line) = section.get(at * LINE..).and_then(|rest| rest.first_chunk::<LINE>()) else { break };
         let lengths = u32_of(line, 15);
-        for slot in 0..ENTRIES {
-            let found = u64::from(u32_of(line, 2 * slot)) | u64::from(u32_of(line, 2 * slot + 1)) << 32;
-            if found == key && (lengths >> (4 * slot) & 15) as usize == len {
+        for (slot, &found) in line.as_chunks().0.iter().enumerate().take(ENTRIES) {
+            if u64::from_le_bytes(found) == key && (lengths >> (4 * slot) & 15) as usize == len {
                 return u32_of(line, 10 + slot);
             }
         }

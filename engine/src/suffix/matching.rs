@@ -81,7 +81,7 @@ impl<'w, 'v> Walk<'w, 'v> {
     }
 
     fn node(&self, unit: u32) -> Option<Node<'v>> {
-        Node::at(self.view.tree, unit)
+        Node::at(self.view.tree(), unit)
     }
 
     /// The string with one byte more, if that occurs; else nothing changes.
@@ -92,11 +92,11 @@ impl<'w, 'v> Walk<'w, 'v> {
                 if edge.node != NO_NODE && edge.node >= self.above {
                     return false;
                 }
-                self.range = edge.first..edge.end.min(self.view.array.len);
+                self.range = edge.first..edge.end.min(self.view.places.plan.head.suffixes as usize);
                 self.place = if edge.node == NO_NODE { Place::Bucket } else { Place::Edge(edge.node) };
             }
             Place::Edge(_) => {
-                if self.view.text.get(self.view.array.get(self.range.start) + self.len) != Some(&byte) {
+                if self.view.text().get(self.view.array().get(self.range.start) + self.len) != Some(&byte) {
                     return false;
                 }
             }
@@ -121,17 +121,17 @@ impl<'w, 'v> Walk<'w, 'v> {
 
     /// What follows the string in a suffix; nothing at the end of its text.
     fn symbol(&self, index: usize) -> Option<u8> {
-        let at = self.view.array.get(index) + self.len;
-        if self.len > 0 && self.view.docs.next_start(at, at + 1).is_some() {
+        let at = self.view.array().get(index) + self.len;
+        if self.len > 0 && self.view.docs().next_start(at, at + 1).is_some() {
             return None;
         }
-        self.view.text.get(at).copied()
+        self.view.text().get(at).copied()
     }
 
     /// Takes the first `lost` bytes, which are a symbol, off; `rest` is what stays.
     fn shorten(&mut self, lost: usize, rest: &[u8]) {
         let link = self.node(self.above).map_or(NO_NODE, |node| node.link);
-        let occurrence = self.view.array.get(self.range.start) + lost;
+        let occurrence = self.view.array().get(self.range.start) + lost;
         self.descend(link, rest, Some(occurrence));
     }
 
@@ -140,19 +140,19 @@ impl<'w, 'v> Walk<'w, 'v> {
     fn descend(&mut self, from: u32, string: &[u8], occurrence: Option<usize>) {
         let view = self.view;
         self.len = string.len();
-        self.range = 0..view.array.len;
+        self.range = 0..view.places.plan.head.suffixes as usize;
         let fits = |unit: u32| self.node(unit).filter(|node| node.depth <= string.len());
-        let mut unit = if fits(from).is_some() { from } else { view.root };
+        let mut unit = if fits(from).is_some() { from } else { view.places.root };
         let Some(mut node) = fits(unit) else {
             self.above = NO_NODE;
             self.place = if unit == NO_NODE { Place::Bucket } else { Place::Edge(unit) };
             return self.find(occurrence);
         };
-        self.range = node.first..node.end.min(view.array.len);
+        self.range = node.first..node.end.min(view.places.plan.head.suffixes as usize);
         loop {
             (self.above, self.place) = (unit, Place::Node);
             let Some(edge) = string.get(node.depth).and_then(|&key| node.edge(key)) else { return };
-            self.range = edge.first..edge.end.min(view.array.len);
+            self.range = edge.first..edge.end.min(view.places.plan.head.suffixes as usize);
             let child = self.node(edge.node).filter(|child| edge.node < unit && child.depth > node.depth);
             match child {
                 Some(child) if child.depth <= string.len() => (unit, node) = (edge.node, child),
@@ -175,7 +175,7 @@ impl<'w, 'v> Walk<'w, 'v> {
         if self.len == 0 || end.saturating_sub(start) > BUCKET_MOST {
             return;
         }
-        let known = (start..end).find(|&index| self.view.array.get(index) == occurrence).unwrap_or(start);
+        let known = (start..end).find(|&index| self.view.array().get(index) == occurrence).unwrap_or(start);
         let mut low = known;
         while low > start && self.shares(low) {
             low -= 1;
@@ -187,12 +187,12 @@ impl<'w, 'v> Walk<'w, 'v> {
     /// Whether a suffix has as many bytes as the string in common with the one before it.
     fn shares(&self, index: usize) -> bool {
         let view = self.view;
-        let (at, before) = (view.array.get(index), view.array.get(index - 1));
+        let (at, before) = (view.array().get(index), view.array().get(index - 1));
         let wanted = at + self.len;
         let (mut known, mut most) = (at, usize::MAX);
-        if !view.reach.is_empty() {
-            known = at.max(u32_of(view.reach, at / STEP) as usize);
-            most = u32_of(view.reach, at / STEP + 1) as usize;
+        if !view.reach().is_empty() {
+            known = at.max(u32_of(view.reach(), at / STEP) as usize);
+            most = u32_of(view.reach(), at / STEP + 1) as usize;
         }
         if known >= wanted || most < wanted {
             return known >= wanted;
@@ -200,8 +200,8 @@ impl<'w, 'v> Walk<'w, 'v> {
         let skipped = known - at;
         let part = |at: usize| {
             let from = (at + skipped).max(at + 1);
-            let ends = view.docs.next_start(from, at + self.len).is_some();
-            view.text.get(at + skipped..at + self.len).filter(|_| !ends)
+            let ends = view.docs().next_start(from, at + self.len).is_some();
+            view.text().get(at + skipped..at + self.len).filter(|_| !ends)
         };
         part(at).is_some_and(|one| part(before) == Some(one))
     }

@@ -7,7 +7,7 @@ use super::docs::{self, Plan, Starts};
 use super::sorted::{STEP, Sorted};
 use super::texts::Texts;
 use super::tree::{BUCKET_MOST, NO_NODE, Tree};
-use super::view::{Array, View, le_bytes};
+use super::view::{Array, Places, View, le_bytes};
 use crate::error::{Error, Result};
 use crate::format::{
     Bytes, ENTRY_LEN, HEADER_LEN, Header, KIND_SUFFIX, PageGrid, Pages, Section, SectionId, Table, crc32,
@@ -25,15 +25,7 @@ const REACH_LEN: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Segment {
     bytes: Bytes,
-    text: std::ops::Range<usize>,
-    array: std::ops::Range<usize>,
-    next: std::ops::Range<usize>,
-    tree: std::ops::Range<usize>,
-    jumps: std::ops::Range<usize>,
-    reach: std::ops::Range<usize>,
-    docs: std::ops::Range<usize>,
-    plan: Plan,
-    root: u32,
+    places: Places,
 }
 
 impl Segment {
@@ -97,32 +89,21 @@ impl Segment {
         if !reach.is_empty() && reach.len() != 4 * (text.len().div_ceil(STEP) + 1) {
             return Err(corrupt(&reach, "the samples are not as many as the texts say"));
         }
-        Ok(Self { bytes, text, array, next, tree, jumps, reach, docs, plan, root: header.root })
+        let places = Places { text, array, next, tree, jumps, reach, docs, plan, root: header.root };
+        Ok(Self { bytes, places })
     }
 
     #[inline]
     pub(super) fn view(&self) -> View<'_> {
-        let bytes: &[u8] = &self.bytes;
-        let part = |range: &std::ops::Range<usize>| bytes.get(range.clone()).unwrap_or_default();
-        let (text, head) = (part(&self.text), self.plan.head);
-        View {
-            text,
-            docs: self.plan.read(part(&self.docs), text),
-            array: Array { bytes: part(&self.array), len: head.suffixes as usize, width: head.width },
-            tree: part(&self.tree),
-            root: self.root,
-            jumps: part(&self.jumps),
-            next: part(&self.next),
-            reach: part(&self.reach),
-        }
+        View { bytes: &self.bytes, places: &self.places }
     }
 
     pub(super) fn texts(&self) -> u32 {
-        self.plan.head.texts
+        self.places.plan.head.texts
     }
 
     pub(super) fn text_len(&self) -> usize {
-        self.text.len()
+        self.places.text.len()
     }
 
     /// The whole file.
@@ -132,13 +113,13 @@ impl Segment {
 
     /// What the segment was built as.
     pub(super) fn layout(&self) -> Layout {
-        if self.plan.head.width == 32 { Layout::Fast } else { Layout::Compact }
+        if self.places.plan.head.width == 32 { Layout::Fast } else { Layout::Compact }
     }
 
     /// All texts in their order, nothing in place of one that was removed. Together they are never longer than the section
     /// they are in, whatever is there.
     pub(super) fn all_texts(&self) -> impl Iterator<Item = Option<&[u8]>> + '_ {
-        let docs = self.view().docs;
+        let docs = self.view().docs();
         (0..self.texts()).scan(self.text_len(), move |left, number| {
             let text = docs.text(number).map(|text| &text[..text.len().min(*left)]);
             *left -= text.map_or(0, <[u8]>::len);
@@ -155,7 +136,11 @@ impl Segment {
             sound &= texts.push(text).is_ok();
         }
         if !sound || encode::<K>(&texts, self.layout()) != self.file() {
-            return Err(Error::corrupt(path, self.text.start as u64, "the index is not that of its texts"));
+            return Err(Error::corrupt(
+                path,
+                self.places.text.start as u64,
+                "the index is not that of its texts",
+            ));
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ impl Part {
     /// Whether the `index`-th suffix is one of a text that is there.
     #[inline]
     fn has(&self, view: &View<'_>, index: usize) -> bool {
-        self.removed.is_empty() || !self.removed.has(view.docs.locate(view.array.get(index)).0)
+        self.removed.is_empty() || !self.removed.has(view.docs().locate(view.array().get(index)).0)
     }
 }
 
@@ -158,7 +158,7 @@ impl<K: Symbol> Snapshot<K> {
         let part = self.segments.partition_point(|part| part.first <= number).checked_sub(1)?;
         let part = &self.segments[part];
         let number = number - part.first;
-        if part.removed.has(number) { None } else { part.segment.view().docs.text(number) }
+        if part.removed.has(number) { None } else { part.segment.view().docs().text(number) }
     }
 
     /// The text that was added as number `number`; `None` if it was removed, and also if a damaged file has none there.
@@ -310,9 +310,9 @@ impl<K: Symbol> Snapshot<K> {
 /// The occurrence that is the `index`-th suffix of a segment.
 #[inline]
 fn position(view: &View<'_>, first: u32, index: usize, chars: bool) -> Position {
-    let at = view.array.get(index);
-    let (number, start) = view.docs.locate(at);
-    let offset = if chars { view.docs.chars_between(start, at) } else { (at - start) as u32 };
+    let at = view.array().get(index);
+    let (number, start) = view.docs().locate(at);
+    let offset = if chars { view.docs().chars_between(start, at) } else { (at - start) as u32 };
     Position { document: first.wrapping_add(number), offset }
 }
 

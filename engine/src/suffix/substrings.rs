@@ -19,9 +19,9 @@ impl<K: Symbol> Snapshot<K> {
         for part in &self.segments {
             let view = part.segment.view();
             for index in view.find(pattern) {
-                let at = view.array.get(index);
-                let (_, start) = view.docs.locate(at);
-                let before = view.text.get(start..at).unwrap_or_default();
+                let at = view.array().get(index);
+                let (_, start) = view.docs().locate(at);
+                let before = view.text().get(start..at).unwrap_or_default();
                 // In a forged file anything can be in the range.
                 if view.suffix(at).starts_with(pattern) {
                     found(before, view.suffix(at));
@@ -39,7 +39,7 @@ impl<K: Symbol> Snapshot<K> {
             let view = part.segment.view();
             let range = view.find(pattern);
             for index in [range.start, range.end.saturating_sub(1)] {
-                let suffix = view.suffix(view.array.get(index));
+                let suffix = view.suffix(view.array().get(index));
                 if range.contains(&index) && suffix.starts_with(pattern) {
                     found(suffix);
                 }
@@ -55,9 +55,12 @@ impl<K: Symbol> Snapshot<K> {
         let symbol = |text: &[u8]| text.get(pattern.len()..).and_then(K::first).map(|(symbol, _)| symbol);
         for part in &self.segments {
             let view = part.segment.view();
-            let Range { mut start, end } =
-                if pattern.is_empty() { 0..view.array.len } else { view.find(pattern) };
-            let of = |index| symbol(view.suffix(view.array.get(index)));
+            let Range { mut start, end } = if pattern.is_empty() {
+                0..view.places.plan.head.suffixes as usize
+            } else {
+                view.find(pattern)
+            };
+            let of = |index| symbol(view.suffix(view.array().get(index)));
             while start < end {
                 let first = of(start);
                 // Equal symbols lie together; those that have none come first.

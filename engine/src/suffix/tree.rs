@@ -279,9 +279,10 @@ impl<'a> Node<'a> {
 
     #[inline]
     fn edge_at(&self, index: usize) -> Edge {
-        let rest = self.body.get(self.edges.next_multiple_of(4)..).unwrap_or_default();
-        let end = if index + 1 < self.edges { u32_of(rest, index + 1) as usize } else { self.end };
-        let node = if self.inner { u32_of(rest, self.edges + index) } else { NO_NODE };
-        Edge { first: u32_of(rest, index) as usize, end, node }
+        let rest = self.body.get(self.edges.next_multiple_of(4)..).unwrap_or_default().as_chunks().0;
+        let number = |index: usize| rest.get(index).map_or(0, |&number| u32::from_le_bytes(number));
+        let end = if index + 1 < self.edges { number(index + 1) as usize } else { self.end };
+        let node = if self.inner { number(self.edges + index) } else { NO_NODE };
+        Edge { first: number(index) as usize, end, node }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::docs::{Docs, u32_of};
+use super::docs::{Docs, Plan, u32_of};
 use super::jump;
 use super::tree::{BUCKET_MOST, NO_NODE, Node};
 use crate::trie::simd::prefetch;
@@ -14,24 +14,31 @@ use crate::trie::simd::prefetch;
 /// children and deeper nodes are below.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    pub(super) text: &'a [u8],
-    pub(super) docs: Docs<'a>,
-    pub(super) array: Array<'a>,
-    pub(super) tree: &'a [u8],
-    pub(super) root: u32,
-    /// Ways into the tree.
-    pub(super) jumps: &'a [u8],
+    pub(super) bytes: &'a [u8],
+    pub(super) places: &'a Places,
+}
+
+/// Where the sections of a file are.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub(super) text: Range<usize>,
+    pub(super) array: Range<usize>,
     /// Empty if there is none.
-    pub(super) next: &'a [u8],
+    pub(super) next: Range<usize>,
+    pub(super) tree: Range<usize>,
+    /// Ways into the tree.
+    pub(super) jumps: Range<usize>,
     /// Where that ends which the suffixes of each 64 bytes share with others.
-    pub(super) reach: &'a [u8],
+    pub(super) reach: Range<usize>,
+    pub(super) docs: Range<usize>,
+    pub(super) plan: Plan,
+    pub(super) root: u32,
 }
 
 /// The suffix array.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) len: usize,
     pub(super) width: u8,
 }
 
@@ -74,9 +81,47 @@ pub(super) fn le_bytes(numbers: &[u32]) -> Vec<u8> {
 }
 
 impl<'a> View<'a> {
+    // A question needs few of the sections, so none is looked up before it is needed.
+
+    #[inline]
+    fn part(&self, range: &Range<usize>) -> &'a [u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn text(&self) -> &'a [u8] {
+        self.part(&self.places.text)
+    }
+
+    #[inline]
+    pub(super) fn array(&self) -> Array<'a> {
+        let head = &self.places.plan.head;
+        Array { bytes: self.part(&self.places.array), width: head.width }
+    }
+
+    #[inline]
+    pub(super) fn next(&self) -> &'a [[u8; 4]] {
+        self.part(&self.places.next).as_chunks().0
+    }
+
+    #[inline]
+    pub(super) fn tree(&self) -> &'a [u8] {
+        self.part(&self.places.tree)
+    }
+
+    #[inline]
+    pub(super) fn reach(&self) -> &'a [u8] {
+        self.part(&self.places.reach)
+    }
+
+    #[inline]
+    pub(super) fn docs(&self) -> Docs<'a> {
+        self.places.plan.read(self.part(&self.places.docs), self.text())
+    }
+
     /// The suffix at `at`, up to the end of its text.
     pub(super) fn suffix(&self, at: usize) -> &'a [u8] {
-        self.text.get(at..self.docs.end_after(at)).unwrap_or_default()
+        self.text().get(at..self.docs().end_after(at)).unwrap_or_default()
     }
 
     /// The suffixes that begin with `pattern`, which is not empty.
@@ -84,7 +129,7 @@ impl<'a> View<'a> {
     /// Takes one step a stored node on the way, two searches in one bucket, and one comparison with the text.
     #[inline]
     pub(super) fn find(&self, pattern: &[u8]) -> Range<usize> {
-        let (range, below) = self.locus(pattern);
+        let Some((range, below)) = self.locus(pattern) else { return 0..0 };
         if below >= pattern.len() {
             return self.verified(range, pattern);
         }
@@ -92,10 +137,10 @@ impl<'a> View<'a> {
         if shared >= pattern.len() || range.len() <= 1 {
             return self.verified(range, pattern);
         }
-        if !self.begins(self.array.get(range.start), &pattern[..shared]) {
+        if !self.begins(self.array().get(range.start), &pattern[..shared]) {
             return 0..0;
         }
-        let compare = |index: usize| self.compare(self.array.get(index), shared, pattern);
+        let compare = |index: usize| self.compare(self.array().get(index), shared, pattern);
         let start = partition(range.clone(), |index| compare(index) == Ordering::Less);
         let end = partition(start..range.end, |index| compare(index) == Ordering::Equal);
         start..end
@@ -104,93 +149,100 @@ impl<'a> View<'a> {
     /// Whether a suffix begins with `pattern`, which is not empty. Takes half of what [`find`](Self::find) takes.
     #[inline]
     pub(super) fn contains(&self, pattern: &[u8]) -> bool {
-        let (mut range, below) = self.locus(pattern);
+        let Some((mut range, below)) = self.locus(pattern) else { return false };
         if below < pattern.len() {
             let shared;
             (range, shared) = self.narrow(range, below, pattern);
             if shared < pattern.len() && range.len() > 1 {
-                let compare = |index: usize| self.compare(self.array.get(index), shared, pattern);
+                let compare = |index: usize| self.compare(self.array().get(index), shared, pattern);
                 range.start = partition(range.clone(), |index| compare(index) == Ordering::Less);
             }
         }
-        !self.verified(range, pattern).is_empty()
+        !range.is_empty() && self.begins(self.array().get(range.start), pattern)
     }
 
     /// The suffixes that are left of `pattern` when the tree ends, and how many bytes they share: those that begin with
     /// `pattern`, if any do, are among them, and they are all of them if as many bytes are shared as it has.
     #[inline]
-    fn locus(&self, pattern: &[u8]) -> (Range<usize>, usize) {
-        let jump = jump::find(self.jumps, pattern);
-        let (mut unit, mut below) = (if jump == NO_NODE { self.root } else { jump }, 0);
-        let mut range = 0..self.array.len;
+    fn locus(&self, pattern: &[u8]) -> Option<(Range<usize>, usize)> {
+        let jump = jump::find(self.part(&self.places.jumps), pattern);
+        let (mut unit, mut below) = (if jump == NO_NODE { self.places.root } else { jump }, 0);
+        let (tree, len) = (self.tree(), self.places.plan.head.suffixes as usize);
+        let mut range = 0..len;
         while unit != NO_NODE {
-            let Some(node) = Node::at(self.tree, unit) else { return (0..0, 0) };
+            let node = Node::at(tree, unit)?;
             let Some(&key) = pattern.get(node.depth) else {
-                range = node.first..node.end.min(self.array.len);
-                return (range, pattern.len());
+                range = node.first..node.end.min(len);
+                return Some((range, pattern.len()));
             };
-            let Some(edge) = node.edge(key) else { return (0..0, 0) };
-            range = edge.first..edge.end.min(self.array.len);
+            let edge = node.edge(key)?;
+            range = edge.first..edge.end.min(len);
             // A node that does not lie before its parent is none.
             if range.is_empty() || (edge.node != NO_NODE && edge.node >= unit) {
-                return (0..0, 0);
+                return None;
             }
             (unit, below) = (edge.node, node.depth + 1);
         }
-        (range, below)
+        Some((range, below))
     }
 
     /// All of `range` or nothing: its suffixes share the length of `pattern`.
     #[inline]
     fn verified(&self, range: Range<usize>, pattern: &[u8]) -> Range<usize> {
-        if !range.is_empty() && self.begins(self.array.get(range.start), pattern) { range } else { 0..0 }
+        if !range.is_empty() && self.begins(self.array().get(range.start), pattern) { range } else { 0..0 }
     }
 
     /// Whether the suffix at `at` begins with `pattern`.
     #[inline]
     pub(super) fn begins(&self, at: usize, pattern: &[u8]) -> bool {
         let end = at + pattern.len();
-        self.text.get(at..end).is_some_and(|text| same(text, pattern)) && !self.docs.starts_between(at, end)
+        self.text().get(at..end).is_some_and(|text| same(text, pattern))
+            && !self.docs().starts_between(at, end)
     }
 
     /// The suffixes of a bucket that begin with `pattern`, as far as it is known what follows the bytes that all of them
     /// share, and how many they share then.
     #[inline]
     fn narrow(&self, bucket: Range<usize>, below: usize, pattern: &[u8]) -> (Range<usize>, usize) {
-        let rest = &pattern[below..];
-        let first: [u8; 4] = std::array::from_fn(|at| rest.get(at).copied().unwrap_or(0));
+        let (next, rest) = (self.next(), &pattern[below..]);
         let known = rest.len().min(4);
-        // A zero cannot be told from the end of a text there.
-        if self.next.is_empty() || first[..known].contains(&0) {
-            return (bucket, below);
-        }
-        for index in bucket.clone().step_by(16).take(BUCKET_MOST / 16) {
-            prefetch(self.next, 4 * index);
-            prefetch(self.array.bytes, 4 * index);
-        }
-        let low = u32::from_be_bytes(first);
-        let high = low | ((1_u64 << (8 * (4 - known))) - 1) as u32;
-        let start = partition(bucket.clone(), |index| u32_of(self.next, index) < low);
-        // Mostly there is one at most.
-        let within = |index: usize| index < bucket.end && u32_of(self.next, index) <= high;
-        let end = match (within(start), within(start + 1)) {
-            (false, _) => start,
-            (true, false) => start + 1,
-            (true, true) => partition(start..bucket.end, within),
+        let low = match rest.first_chunk() {
+            Some(&first) => u32::from_be_bytes(first),
+            None => rest.iter().rev().fold(0, |low, &byte| low >> 8 | u32::from(byte) << 24),
         };
-        (start..end, below + known)
+        let high = low | ((1_u64 << (8 * (4 - known))) - 1) as u32;
+        // A zero cannot be told from the end of a text there.
+        let zeros = high.wrapping_sub(0x0101_0101) & !high & 0x8080_8080 != 0;
+        let Some(keys) = next.get(bucket.clone()).filter(|_| !zeros) else { return (bucket, below) };
+        if keys.len() > 16 {
+            let array = self.part(&self.places.array);
+            for index in bucket.clone().step_by(16).take(BUCKET_MOST / 16) {
+                prefetch(next, index);
+                prefetch(array, 4 * index);
+            }
+        }
+        let start = keys.partition_point(|&key| u32::from_le_bytes(key) < low);
+        // Mostly there is one at most.
+        let rest = &keys[start..];
+        let end = match rest.get(1) {
+            Some(&key) if u32::from_le_bytes(key) <= high => {
+                start + rest.partition_point(|&key| u32::from_le_bytes(key) <= high)
+            }
+            _ => start + usize::from(rest.first().is_some_and(|&key| u32::from_le_bytes(key) <= high)),
+        };
+        (bucket.start + start..bucket.start + end, below + known)
     }
 
     /// How the suffix at `at` compares with `pattern`, of which it has the first `shared` bytes; equal if it begins with
     /// all.
     fn compare(&self, at: usize, shared: usize, pattern: &[u8]) -> Ordering {
         let (from, rest) = (at + shared, &pattern[shared..]);
-        let text = self.text.get(from..).unwrap_or_default();
+        let text = self.text().get(from..).unwrap_or_default();
         let same = common(text, rest);
         let differs = (same < text.len().min(rest.len())).then_some(same);
         // Behind its end a suffix has nothing; a text that starts at `at` is its own.
         let reach = from + same + usize::from(same < rest.len());
-        if self.docs.next_start(from.max(at + 1), reach).is_some() {
+        if self.docs().next_start(from.max(at + 1), reach).is_some() {
             return Ordering::Less;
         }
         match differs {

@@ -9,9 +9,10 @@
 //! 16  starts      texts + 1 u32    where each text starts, bit 31: it was removed; the length of all
 //!     numbers     full u32         which texts are not empty; only if there are empty ones
 //!     chars       u32 each 256 bytes of text   chars that start before; only in indexes over chars
-//!     ranks       u32 each 128 bytes of text   texts that start before
+//!     ranks       u32 each 128 bytes of text   texts that start before; not for a single one
 //!     zeros       to a multiple of 8
-//!     bits        1 for each byte of text and one more, in words of 64: a text starts here, or all end
+//!     bits        1 for each byte of text and one more, in words of 64: a text starts here, or all end; not for a
+//!                 single one
 //! ```
 
 use std::ops::Range;
@@ -49,7 +50,15 @@ pub(super) fn continues(byte: u8) -> bool {
 /// How many chars start in these bytes.
 #[inline]
 pub(super) fn chars_in(bytes: &[u8]) -> u32 {
-    bytes.iter().map(|&byte| u32::from(!continues(byte))).sum()
+    let (words, rest) = bytes.as_chunks();
+    let inner = |&word: &[u8; 8]| {
+        let word = u64::from_le_bytes(word);
+        let continued = word >> 7 & !(word >> 6) & 0x0101_0101_0101_0101;
+        (continued.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32
+    };
+    let inner: u32 = words.iter().map(inner).sum();
+    let rest: u32 = rest.iter().map(|&byte| u32::from(!continues(byte))).sum();
+    8 * words.len() as u32 - inner + rest
 }
 
 /// Where texts that are not empty start, before there is a section.
@@ -88,9 +97,10 @@ impl Head {
         let numbers =
             starts.end..starts.end + if self.full < self.texts { 4 * self.full as usize } else { 0 };
         let chars = numbers.end..numbers.end + if chars { 4 * (len / CHARS_STEP + 1) } else { 0 };
-        let ranks = chars.end..chars.end + 4 * (len / LINE + 1);
+        let several = usize::from(self.full > 1);
+        let ranks = chars.end..chars.end + several * 4 * (len / LINE + 1);
         let bits = ranks.end.next_multiple_of(8);
-        Layout { starts, numbers, chars, ranks, bits: bits..bits + 8 * (len / 64 + 1) }
+        Layout { starts, numbers, chars, ranks, bits: bits..bits + several * 8 * (len / 64 + 1) }
     }
 }
 
@@ -141,16 +151,18 @@ pub(super) fn encode(texts: &Texts, suffixes: u32, width: u8, chars: bool) -> Ve
             before += chars_in(&text[CHARS_STEP * index..text.len().min(CHARS_STEP * (index + 1))]);
         }
     }
-    let mut started = starts.iter().peekable();
-    let mut before = 0;
-    for index in 0..=text.len() / LINE {
-        put(layout.ranks.start + 4 * index, before);
-        while started.next_if(|&&start| (start as usize) < LINE * (index + 1)).is_some() {
-            before += 1;
+    if starts.len() > 1 {
+        let mut started = starts.iter().peekable();
+        let mut before = 0;
+        for index in 0..=text.len() / LINE {
+            put(layout.ranks.start + 4 * index, before);
+            while started.next_if(|&&start| (start as usize) < LINE * (index + 1)).is_some() {
+                before += 1;
+            }
         }
-    }
-    for &start in starts.iter().chain([&(text.len() as u32)]) {
-        out[layout.bits.start + start as usize / 8] |= 1 << (start % 8);
+        for &start in starts.iter().chain([&(text.len() as u32)]) {
+            out[layout.bits.start + start as usize / 8] |= 1 << (start % 8);
+        }
     }
     out
 }
@@ -214,13 +226,16 @@ impl<'a> Docs<'a> {
     /// Whether a text starts strictly between `from` and `to`.
     #[inline]
     pub(super) fn starts_between(&self, from: usize, to: usize) -> bool {
-        // A single text ends where all do.
-        self.plan.head.full > 1 && self.next_start(from + 1, to).is_some()
+        self.next_start(from + 1, to).is_some()
     }
 
     /// The first start from `from` on that is below `to`.
     #[inline]
     pub(super) fn next_start(&self, from: usize, to: usize) -> Option<usize> {
+        if self.plan.head.full <= 1 {
+            // A single text ends where all do.
+            return (from..to).contains(&self.text.len()).then_some(self.text.len());
+        }
         let (all, mut word) = (self.bits(), from / 64);
         let mut bits = word_of(all, word) & (u64::MAX << (from % 64));
         while word * 64 < to {

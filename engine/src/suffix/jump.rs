@@ -19,7 +19,7 @@ use super::tree::NO_NODE;
 use crate::trie::simd::prefetch;
 
 /// Lengths of strings that are jumped over.
-pub(super) const LENGTHS: [usize; 3] = [8, 6, 4];
+const LENGTHS: [usize; 3] = [4, 6, 8];
 
 const LINE: usize = 64;
 
@@ -101,15 +101,16 @@ pub(super) fn find(section: &[u8], pattern: &[u8]) -> u32 {
             prefetch(section, *line * LINE);
         }
     }
+    let mut found = NO_NODE;
     for (len, line) in LENGTHS.into_iter().zip(lines_of) {
-        if len <= pattern.len() {
-            let node = get(section, key(pattern, len), len, line);
-            if node != NO_NODE {
-                return node;
-            }
+        // A longer string is there only if the shorter one is.
+        let node = if len <= pattern.len() { get(section, key(pattern, len), len, line) } else { NO_NODE };
+        if node == NO_NODE {
+            break;
         }
+        found = node;
     }
-    NO_NODE
+    found
 }
 
 #[inline]
@@ -137,16 +138,23 @@ mod tests {
 
     #[test]
     fn every_string_is_found_and_no_other() {
-        let strings: Vec<String> = (0..500_u32).map(|i| format!("{:09}", i * 7919)).collect();
+        let strings: Vec<String> = (0..500_u32).map(|i| format!("{i:05}{:04}", i * 7919 % 9973)).collect();
         let mut jumps = Vec::new();
         for (string, node) in strings.iter().zip(0..) {
-            add(&mut jumps, string.as_bytes(), 6, node);
+            // As in a tree: the shorter strings lead to nodes that others share.
+            for len in 1..=9 {
+                let first = strings.iter().position(|other| other[..len] == string[..len]);
+                if first == Some(node as usize) {
+                    add(&mut jumps, &string.as_bytes()[..len], len - 1, node);
+                }
+            }
         }
-        assert_eq!(jumps.len(), 500);
+        assert_eq!(jumps.len(), 50 + 500 + 500);
         let section = encode(&jumps);
         for (string, node) in strings.iter().zip(0..) {
             assert_eq!(find(&section, string.as_bytes()), node);
-            assert_eq!(find(&section, &string.as_bytes()[..7]), NO_NODE);
+            assert_eq!(find(&section, &string.as_bytes()[..5]), node / 10 * 10);
+            assert_eq!(find(&section, &string.as_bytes()[..3]), NO_NODE);
         }
         assert_eq!(find(&section, b"abcdefgh"), NO_NODE);
         assert_eq!(find(&[], b"abcdefgh"), NO_NODE);

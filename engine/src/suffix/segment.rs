@@ -165,9 +165,10 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
     for &end in ends {
         borders[end as usize / 64] |= 1 << (end % 64);
     }
-    let ends_at = |at: usize| borders[at / 64] >> (at % 64) & 1 == 1;
+    let single = full.len() <= 1;
+    let ends_at = |at: usize| if single { at == text.len() } else { borders[at / 64] >> (at % 64) & 1 == 1 };
     let fast = layout == Layout::Fast;
-    let tree = Tree::of(text, &sorted, ends_at, K::starts, if fast { 64 } else { BUCKET_MOST }, fast);
+    let tree = Tree::of(text, &sorted, ends_at, K::starts, if fast { 96 } else { BUCKET_MOST }, fast);
     // 32 bits are read in another way, and no start needs them.
     let width = if fast { 32 } else { (usize::BITS - text.len().leading_zeros()).clamp(1, 31) as u8 };
     let docs = docs::encode(texts, sorted.starts.len() as u32, width, K::KIND == KeyKind::Chars);

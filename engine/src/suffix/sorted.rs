@@ -8,7 +8,7 @@ use crate::trie::simd::prefetch;
 pub(super) const STEP: usize = 64;
 
 /// How many suffixes ahead memory is asked for.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 
 /// The suffixes of some texts that lie behind one another. A suffix ends where its text ends, and the shorter of two
 /// comes first if it begins the other one; equal ones come in any order, which depends on the texts only.
@@ -51,18 +51,14 @@ impl Sorted {
     /// Sorts the suffixes that begin with a letter that is `kept`; letter 0 stands between two texts.
     fn sort<L: Shared>(letters: &[L], kept: &[bool]) -> Self {
         let mut starts = suffix_array(letters, kept.len());
-        let mut count = 0;
-        for index in 0..starts.len() {
-            let at = starts[index];
-            if let Some(&ahead) = starts.get(index + AHEAD) {
-                prefetch(letters, ahead as usize);
-            }
-            starts[count] = at;
-            count += usize::from(kept[letters[at as usize].index()]);
-        }
-        starts.truncate(count);
-        let least = reaches(letters, kept, &starts);
+        // A separator is the lowest letter; of the others, all are kept in an index over bytes.
         let separators = Separators::of(letters);
+        starts.drain(..separators.count);
+        if kept[1..].contains(&false) {
+            starts.retain(|&at| kept[letters[at as usize].index()]);
+        }
+        let count = starts.len();
+        let least = reaches(letters, kept, &starts);
         let len = letters.len() - separators.count;
         let mut reach = vec![u32::MAX; len.div_ceil(STEP) + 1];
         let mut shared = vec![0; count];

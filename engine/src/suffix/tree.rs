@@ -34,7 +34,7 @@ const HEAD: usize = 20;
 const LINK: usize = 12;
 
 /// How many suffixes ahead memory is asked for.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 
 /// The tree of sorted suffixes while it is built.
 pub(super) struct Tree {
@@ -204,13 +204,12 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
             if let Some(&ahead) = self.starts.get(index + AHEAD) {
                 prefetch(self.text, (ahead + depth) as usize);
             }
-            let mut bytes = [0; 4];
-            for (step, byte) in bytes.iter_mut().enumerate() {
-                let skipped = depth as usize + step;
-                if self.is_over(index, skipped) {
+            let (start, mut bytes) = (self.starts[index] as usize, [0; 4]);
+            for (skipped, byte) in (depth as usize..).zip(&mut bytes) {
+                if skipped > 0 && (self.ends)(start + skipped) {
                     break;
                 }
-                *byte = self.text[self.starts[index] as usize + skipped];
+                *byte = self.text[start + skipped];
             }
             self.tree.next[index] = u32::from_be_bytes(bytes);
         }

@@ -4,10 +4,15 @@
 //! cargo build --release -p engine --features heap --example heap_preload
 //! LD_PRELOAD=$PWD/target/release/examples/libheap_preload.so python3 -c 'print(sum(range(10)))'
 //! ```
+//!
+//! `engine/under-heap.sh` runs the tests of any crate so.
 
 use std::ffi::{c_int, c_void};
 
 use engine::heap::c;
+
+/// What `valloc` aligns to.
+const PAGE: usize = 4096;
 
 #[unsafe(no_mangle)]
 extern "C" fn malloc(size: usize) -> *mut c_void {
@@ -40,6 +45,16 @@ extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 extern "C" fn memalign(align: usize, size: usize) -> *mut c_void {
     or_no_memory(c::aligned_alloc(align, size))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn valloc(size: usize) -> *mut c_void {
+    or_no_memory(c::aligned_alloc(PAGE, size))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pvalloc(size: usize) -> *mut c_void {
+    or_no_memory(c::aligned_alloc(PAGE, size.checked_next_multiple_of(PAGE).unwrap_or(usize::MAX)))
 }
 
 #[unsafe(no_mangle)]

@@ -50,6 +50,11 @@ pub mod suffix;
 pub mod symbol;
 pub mod trie;
 
+/// The engine's own tests run on it.
+#[cfg(all(test, feature = "heap", target_os = "linux", target_pointer_width = "64"))]
+#[global_allocator]
+static HEAP: heap::Heap = heap::Heap::new();
+
 pub use error::{Error, Result};
 #[cfg(not(loom))]
 pub use store::{ByteStore, CharStore, Durability, Snapshot, Store, StoreOptions};

@@ -1,13 +1,17 @@
-//! The heap beside other allocators: a table of ratios from slices that take turns, and exact counts by Callgrind.
+//! The heap beside other allocators: a table of ratios from slices that take turns, exact counts by Callgrind, and peaks of
+//! resident memory.
 //!
 //! ```text
 //! cargo run --release -p experiments --features peer-allocators --example heap_table -- time [workload] [slots] [rounds]
 //! cargo run --release -p experiments --features peer-allocators --example heap_table -- count [workload] [slots]
+//! cargo run --release -p experiments --features peer-allocators --example heap_table -- memory [workload] [slots] [operations]
 //! ```
 //!
 //! `time` runs a slice of every allocator in each round, in an order drawn anew, by the clock of the thread where there is
 //! one thread, and prints the median over the rounds of the ratio to mimalloc (without peers, to glibc) of the same round. `count` runs each
-//! allocator under Valgrind with two numbers of operations, and prints the difference for one operation.
+//! allocator under Valgrind with two numbers of operations, and prints the difference for one operation. `memory` runs each
+//! allocator in a process of its own, and prints how far its resident memory rose above what it was before the workload,
+//! beside the same of mimalloc and of the leanest.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -25,6 +29,8 @@ mod heap_trace;
 #[path = "../src/heap_workloads.rs"]
 #[expect(dead_code, reason = "the worker checks the blocks")]
 mod heap_workloads;
+#[path = "../src/memory.rs"]
+mod memory;
 
 use std::alloc::GlobalAlloc;
 use std::error::Error;
@@ -192,6 +198,39 @@ fn count(workload: &str, slots: usize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The peak of resident memory of a process that runs the workload on this allocator, above what it was before, in bytes.
+fn peak_of(name: &str, workload: &str, slots: usize, ops: u64) -> Result<f64, Failure> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["peak", workload, &slots.to_string(), name, &ops.to_string()])
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("failed to run `{name}` on its own: {}", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+fn memory(workload: &str, slots: usize, ops: u64) -> Result<(), Failure> {
+    let names: Vec<_> = suited(workload).into_iter().filter(|it| *it != "null").collect();
+    let peaks = names.iter().map(|it| peak_of(it, workload, slots, ops)).collect::<Result<Vec<_>, _>>()?;
+    let mimalloc = names.iter().zip(&peaks).find(|it| *it.0 == "mimalloc").map(|it| *it.1);
+    let leanest = peaks.iter().copied().fold(f64::INFINITY, f64::min);
+    println!("{workload}, {slots} slots, {ops} operations; peak of resident memory above the base");
+    println!("  {:16} {:>10} {:>12} {:>12}", "allocator", "MiB", "of mimalloc", "of leanest");
+    for (name, peak) in names.iter().zip(&peaks) {
+        let of_mimalloc = mimalloc.map_or_else(|| "-".to_owned(), |it| format!("{:.2}", peak / it));
+        println!("  {name:16} {:10.2} {of_mimalloc:>12} {:12.2}", peak / f64::from(1 << 20), peak / leanest);
+    }
+    Ok(())
+}
+
+/// Runs a workload in this process.
+fn run(workload: &str, slots: usize, name: &str, ops: u64) -> Result<(), Failure> {
+    let mut work = visit(name, Making { workload, slots }).ok_or("no such allocator in this build")??;
+    std::hint::black_box(work(ops)?);
+    Ok(())
+}
+
 fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let arg = |at: usize, default: &str| args.get(at).cloned().unwrap_or_else(|| default.to_owned());
@@ -199,12 +238,15 @@ fn main() -> Result<(), Failure> {
     match arg(0, "time").as_str() {
         "time" => time(&workload, slots, arg(3, "60").parse()?),
         "count" => count(&workload, slots),
-        "run" => {
-            let making = Making { workload: &workload, slots };
-            let mut work = visit(&arg(3, "engine"), making).ok_or("no such allocator in this build")??;
-            std::hint::black_box(work(arg(4, "1000").parse()?)?);
+        "memory" => memory(&workload, slots, arg(3, "2000000").parse()?),
+        "run" => run(&workload, slots, &arg(3, "engine"), arg(4, "1000").parse()?),
+        "peak" => {
+            memory::forget_peak()?;
+            let before = memory::resident()?;
+            run(&workload, slots, &arg(3, "engine"), arg(4, "1000").parse()?)?;
+            println!("{}", memory::peak()?.saturating_sub(before));
             Ok(())
         }
-        other => Err(format!("`{other}` is neither `time` nor `count`").into()),
+        other => Err(format!("`{other}` is none of `time`, `count` and `memory`").into()),
     }
 }

@@ -29,7 +29,6 @@
 //! | `cache_hits` | of `engine-observed`: share of all allocations that cache or inline slots served |
 
 use std::alloc::GlobalAlloc;
-use std::fs;
 
 use engine::heap::{Configuration, HOT_CLASSES, Statistics, statistics};
 use harness::worker::{Error, Prepared, Result, Sample, Setup, System, in_fresh_process};
@@ -39,7 +38,7 @@ use crate::heap_crew::Crew;
 use crate::heap_growth::grow;
 use crate::heap_trace::{Blocks, Trace};
 use crate::heap_workloads::{Shape, Slots};
-use crate::memory::resident;
+use crate::memory::{forget_peak, peak, resident};
 
 /// The system `heap`.
 pub(crate) struct Heap;
@@ -248,9 +247,7 @@ struct Peak(Setup);
 
 impl Prepared for Peak {
     fn sample(&mut self, sample: &mut Sample) -> Result<()> {
-        // From here on the kernel keeps the peak anew.
-        let path = "/proc/self/clear_refs";
-        fs::write(path, "5").map_err(Error::context(format!("failed to write to `{path}`")))?;
+        forget_peak()?;
         let before = resident()?;
         let mut running = prepare(&self.0)?;
         let sum = running.run(ops(&self.0)?)?;
@@ -258,16 +255,6 @@ impl Prepared for Peak {
         sample.answer(&sum);
         Ok(())
     }
-}
-
-/// The most resident memory that this process ever had, in bytes.
-fn peak() -> Result<u64> {
-    let path = "/proc/self/status";
-    let text = fs::read_to_string(path).map_err(Error::context(format!("failed to read `{path}`")))?;
-    let kib = text
-        .lines()
-        .find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kib.map(|it| it * 1024).ok_or_else(|| Error::new(format!("`{path}` has no peak of memory in it")))
 }
 
 #[cfg(test)]

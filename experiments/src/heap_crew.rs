@@ -1,9 +1,11 @@
 //! Workloads of two threads. The threads live as long as the workload: their starts and ends are not measured.
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::cell::UnsafeCell;
+use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use crate::heap_workloads::{Shape, Slots, Xorshift};
@@ -66,74 +68,58 @@ impl Crew {
 
     /// One thread allocates and the other frees; blocks go over one by one through a ring of 1,024.
     pub(crate) fn ring<A: GlobalAlloc + Copy + Send + Sync + 'static>(a: A, seed: u32) -> Self {
-        let ring = Arc::new(Ring::new());
-        let (theirs, mut random) = (Arc::clone(&ring), Xorshift::new(seed));
-        let producer = Member::new(move || {
-            move |ops| {
-                let mut sum = 0;
-                for _ in 0..ops {
-                    let block = take(a, &mut random, &mut sum);
-                    theirs.push(block);
-                }
-                sum
-            }
-        });
-        let consumer = Member::new(move || {
-            move |ops| {
-                let mut sum = 0;
-                for _ in 0..ops {
-                    give(a, ring.pop(), &mut sum);
-                }
-                sum
-            }
-        });
-        Self(vec![producer, consumer])
+        let slots = vec![null_mut::<u8>(); 1024];
+        Self::over(
+            slots,
+            seed,
+            1,
+            move |random, slot, _, sum| *slot = take(a, random, sum),
+            move |slot, sum| {
+                give(a, *slot, sum);
+            },
+        )
     }
 
-    /// One thread allocates and the other frees; blocks go over in batches of `batch`.
+    /// One thread allocates and the other frees; blocks go over in batches of `batch`, four of which are on the way at most.
     pub(crate) fn batches<A: GlobalAlloc + Copy + Send + Sync + 'static>(
         a: A,
         batch: usize,
         seed: u32,
     ) -> Self {
-        // Two batches are on the way at most, and their lists come back: passing them on allocates nothing.
-        let (full, filled): (SyncSender<Batch>, _) = sync_channel(2);
-        let (empty, emptied) = sync_channel(4);
-        for _ in 0..3 {
-            // The channel has room for it.
-            let _ = empty.try_send(Batch(Vec::with_capacity(batch)));
-        }
-        let mut random = Xorshift::new(seed);
+        let lists = (0..4).map(|_| Vec::with_capacity(batch)).collect();
+        let fill = move |random: &mut Xorshift, list: &mut Vec<*mut u8>, count, sum: &mut u64| {
+            list.extend((0..count).map(|_| take(a, random, sum)));
+        };
+        Self::over(lists, seed, batch, fill, move |list, sum| list.drain(..).for_each(|it| give(a, it, sum)))
+    }
+
+    /// One thread fills slots with up to `batch` blocks and the other empties them.
+    fn over<T: 'static>(
+        slots: Vec<T>,
+        seed: u32,
+        batch: usize,
+        fill: impl Fn(&mut Xorshift, &mut T, usize, &mut u64) + Send + 'static,
+        empty: impl Fn(&mut T, &mut u64) + Send + 'static,
+    ) -> Self {
+        let ring = Arc::new(Ring::new(slots));
+        let (theirs, mut random) = (Arc::clone(&ring), Xorshift::new(seed));
+        let counts = move |ops: u64| (0..ops).step_by(batch).map(move |at| batch.min((ops - at) as usize));
         let producer = Member::new(move || {
+            let mut limit = 0;
             move |ops| {
                 let mut sum = 0;
-                let mut left = ops as usize;
-                while left > 0 {
-                    let Ok(mut list) = emptied.recv() else { return sum };
-                    for _ in 0..batch.min(left) {
-                        list.0.push(take(a, &mut random, &mut sum));
-                    }
-                    left -= list.0.len();
-                    if full.send(list).is_err() {
-                        return sum;
-                    }
+                for count in counts(ops) {
+                    theirs.push(&mut limit, |slot| fill(&mut random, slot, count, &mut sum));
                 }
                 sum
             }
         });
         let consumer = Member::new(move || {
+            let mut limit = 0;
             move |ops| {
                 let mut sum = 0;
-                let mut left = ops as usize;
-                while left > 0 {
-                    let Ok(mut list): Result<Batch, _> = filled.recv() else { return sum };
-                    left -= list.0.len();
-                    for block in list.0.drain(..) {
-                        give(a, block, &mut sum);
-                    }
-                    if empty.send(list).is_err() {
-                        return sum;
-                    }
+                for _ in counts(ops) {
+                    ring.pop(&mut limit, |slot| empty(slot, &mut sum));
                 }
                 sum
             }
@@ -147,11 +133,6 @@ impl Crew {
         self.0.iter().map(Member::answer).collect()
     }
 }
-
-struct Batch(Vec<*mut u8>);
-
-// SAFETY: the blocks are used by whoever has the list.
-unsafe impl Send for Batch {}
 
 /// The size stands in the first bytes of the block, for the thread that frees it.
 fn take<A: GlobalAlloc>(a: A, random: &mut Xorshift, sum: &mut u64) -> *mut u8 {
@@ -176,42 +157,69 @@ fn give<A: GlobalAlloc>(a: A, block: *mut u8, sum: &mut u64) {
 }
 
 /// A ring for one producer and one consumer.
-struct Ring {
-    slots: Vec<AtomicPtr<u8>>,
+///
+/// Each end keeps how far it may go and asks the other only when it gets there: the allocators are to be measured, not the
+/// two counters that change sides.
+struct Ring<T> {
+    slots: Vec<UnsafeCell<T>>,
     pushed: Line,
     popped: Line,
 }
+
+// SAFETY: a slot is the producer's from when it was popped until it is pushed, and the consumer's in between; what is in it
+// goes over with it.
+unsafe impl<T> Sync for Ring<T> {}
+// SAFETY: as above.
+unsafe impl<T> Send for Ring<T> {}
 
 /// A line of the cache for each end.
 #[repr(align(128))]
 struct Line(AtomicUsize);
 
-const RING: usize = 1024;
-
-impl Ring {
-    fn new() -> Self {
-        let slots = (0..RING).map(|_| AtomicPtr::default()).collect();
+impl<T> Ring<T> {
+    /// A ring of these slots, whose number is a power of two.
+    fn new(slots: Vec<T>) -> Self {
+        let slots = slots.into_iter().map(UnsafeCell::new).collect();
         Self { slots, pushed: Line(AtomicUsize::new(0)), popped: Line(AtomicUsize::new(0)) }
     }
 
-    fn push(&self, block: *mut u8) {
+    fn slot(&self, at: usize) -> *mut T {
+        self.slots[at & (self.slots.len() - 1)].get()
+    }
+
+    /// Fills the next slot once it is free; `limit` is the producer's own, and 0 at first.
+    #[inline]
+    fn push(&self, limit: &mut usize, fill: impl FnOnce(&mut T)) {
         let at = self.pushed.0.load(Ordering::Relaxed);
-        wait(|| at - self.popped.0.load(Ordering::Acquire) < RING);
-        self.slots[at % RING].store(block, Ordering::Relaxed);
+        if at == *limit {
+            wait(|| {
+                *limit = self.popped.0.load(Ordering::Acquire) + self.slots.len();
+                at != *limit
+            });
+        }
+        // SAFETY: the slot was popped, or never pushed.
+        fill(unsafe { &mut *self.slot(at) });
         self.pushed.0.store(at + 1, Ordering::Release);
     }
 
-    fn pop(&self) -> *mut u8 {
+    /// Empties the next slot once it is full; `limit` is the consumer's own, and 0 at first.
+    #[inline]
+    fn pop(&self, limit: &mut usize, empty: impl FnOnce(&mut T)) {
         let at = self.popped.0.load(Ordering::Relaxed);
-        wait(|| self.pushed.0.load(Ordering::Acquire) != at);
-        let block = self.slots[at % RING].load(Ordering::Relaxed);
+        if at == *limit {
+            wait(|| {
+                *limit = self.pushed.0.load(Ordering::Acquire);
+                at != *limit
+            });
+        }
+        // SAFETY: the slot was pushed and not popped.
+        empty(unsafe { &mut *self.slot(at) });
         self.popped.0.store(at + 1, Ordering::Release);
-        block
     }
 }
 
 /// Spins for a moment and then lets others run: the other end may be waiting for this processor.
-fn wait(ready: impl Fn() -> bool) {
+fn wait(mut ready: impl FnMut() -> bool) {
     let mut spins = 0;
     while !ready() {
         spins += 1;

@@ -29,6 +29,11 @@ mod terms;
 
 use std::process::ExitCode;
 
+/// The tests run on the engine's heap.
+#[cfg(test)]
+#[global_allocator]
+static HEAP: engine::heap::Heap = engine::heap::Heap::new();
+
 fn main() -> ExitCode {
     harness::worker::main(&[
         &codec::Codec,

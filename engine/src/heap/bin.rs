@@ -2,7 +2,9 @@
 //!
 //! The cache is a stack, since the block freed last is the one the processor's cache still holds. The inline slots are
 //! a ring: first in, first out. A bin of zeroes is empty and has no room, so every operation on it fails: that is the one
-//! test by which the fast path finds out that a thread has no heap yet, is in debug mode, or has ended.
+//! test by which the fast path finds out that a thread has no heap yet, is in debug mode, has ended, or has inline slots
+//! for this class. So inline slots that are off cost nothing: where they are on, the stack is out of sight of the fast
+//! path, which then comes to the slots, and behind them to the stack.
 
 use std::mem::MaybeUninit;
 
@@ -14,15 +16,16 @@ const CACHED_BYTES: usize = 256 << 10;
 /// The blocks of one class that a thread has ready.
 #[repr(C)]
 pub(super) struct Bin {
-    /// Number of blocks in the cache, and the most there can be.
+    /// Number of blocks in the cache, and the most there can be; 0 both where inline slots are on.
     pub(super) len: u32,
     pub(super) cap: u32,
-    /// Number of blocks in the inline slots, and of slots that are free.
+    /// Number of blocks in the inline slots, and of all slots; 0 both where they are off.
     pub(super) queued: u32,
-    pub(super) room: u32,
+    pub(super) slots: u32,
     /// The slot of the block that was queued first.
     first: u32,
-    _line: u32,
+    /// Number of blocks in the cache where inline slots are on.
+    behind: u32,
     pub(super) stack: [*mut u8; SLOTS],
     ring: [MaybeUninit<*mut u8>; SLOTS],
 }
@@ -43,7 +46,17 @@ impl Bin {
     #[cfg(test)]
     pub(super) fn new(cap: u32, slots: u32) -> Self {
         let (stack, ring) = ([std::ptr::null_mut(); SLOTS], [const { MaybeUninit::uninit() }; SLOTS]);
-        Self { len: 0, cap, queued: 0, room: slots, first: 0, _line: 0, stack, ring }
+        Self { len: 0, cap, queued: 0, slots, first: 0, behind: 0, stack, ring }
+    }
+
+    /// Number of blocks in the cache, whether the fast path sees it or not.
+    pub(super) fn stacked(&mut self) -> &mut u32 {
+        if self.slots == 0 { &mut self.len } else { &mut self.behind }
+    }
+
+    /// As [`stacked`](Self::stacked), to read it.
+    pub(super) fn cached(&self) -> u32 {
+        if self.slots == 0 { self.len } else { self.behind }
     }
 
     /// Takes the block that was put on the stack last.
@@ -79,7 +92,6 @@ impl Bin {
         let slot = self.first as usize % SLOTS;
         self.first = self.first.wrapping_add(1);
         self.queued -= 1;
-        self.room += 1;
         // SAFETY: the `queued` slots from `first` on are written.
         unsafe { self.ring[slot].assume_init() }
     }
@@ -88,12 +100,11 @@ impl Bin {
     ///
     /// # Safety
     ///
-    /// `room` is not 0.
+    /// `queued` is below `slots`.
     #[inline(always)]
     pub(super) unsafe fn enqueue(&mut self, ptr: *mut u8) {
         let slot = self.first.wrapping_add(self.queued) as usize % SLOTS;
         self.queued += 1;
-        self.room -= 1;
         self.ring[slot].write(ptr);
     }
 }
@@ -127,7 +138,7 @@ mod tests {
                         }
                     }
                     _ => {
-                        prop_assert_eq!(bin.room as usize, slots as usize - ring.len());
+                        prop_assert_eq!(bin.queued as usize, ring.len());
                         if ring.len() < slots as usize {
                             ring.push_back(ptr);
                             // SAFETY: the model says that there is room.
@@ -143,6 +154,6 @@ mod tests {
     fn zeroes_are_empty_and_full() {
         let mut bin = Bin::new(0, 0);
         assert!(bin.pop().is_none() && !bin.push(std::ptr::dangling_mut()));
-        assert_eq!((bin.queued, bin.room), (0, 0));
+        assert_eq!((bin.queued, bin.slots, *bin.stacked()), (0, 0, 0));
     }
 }

@@ -6,11 +6,12 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::null_mut;
 
-use super::heap::{Heap, Ungated, alloc_slow, put, realloc_slow};
-use super::sizes::{LEAST_ALIGN, Route, block};
+use super::bin::Bin;
+use super::heap::{Heap, Ungated, alloc_slow, realloc_slow};
+use super::sizes::{LARGEST_FAST, LEAST_ALIGN, Route, block};
 use super::span::{SEGMENT, Use, span_of};
 use super::thread::{self, Stage};
-use super::{checked, huge, pool};
+use super::{checked, huge, local, pool};
 
 const HEAP: Heap<Ungated> = Heap::new();
 
@@ -23,8 +24,17 @@ fn layout(size: usize) -> Option<Layout> {
 /// as well, one that must be freed.
 #[inline]
 pub fn malloc(size: usize) -> *mut u8 {
-    // SAFETY: a size of 0 is served with the smallest block.
-    layout(size).map_or(null_mut(), |it| unsafe { HEAP.alloc(it) })
+    if size > LARGEST_FAST {
+        return malloc_large(size);
+    }
+    // SAFETY: the size was tested, and one of 0 is served with the smallest block.
+    unsafe { HEAP.alloc(Layout::from_size_align_unchecked(size, LEAST_ALIGN)) }
+}
+
+#[cold]
+#[inline(never)]
+fn malloc_large(size: usize) -> *mut u8 {
+    layout(size).map_or(null_mut(), |it| alloc_slow(it.size(), it.align()))
 }
 
 /// As [`malloc`] of `count * size` bytes, all of them zero; null when the product is larger than any block.
@@ -76,19 +86,15 @@ unsafe fn find(ptr: *mut u8) -> Found {
 /// `ptr` is null or a block of this heap that is used no more.
 #[inline]
 pub unsafe fn free(ptr: *mut u8) {
-    if ptr.is_null() {
-        return;
-    }
-    // SAFETY: by the contract. In debug mode, and before a thread has a heap, no bin has room.
+    // SAFETY: by the contract. The record leads to a bin of its class, or to one without room; in debug mode, and before
+    // a thread has a heap, no bin has room.
     unsafe {
+        // Null is one of these.
         if !ptr.addr().is_multiple_of(SEGMENT) {
-            let span = span_of(ptr);
-            if (*span).used_for == Use::Blocks {
-                let class = usize::from((*span).class);
-                let bins: *mut super::bin::Bin = (&raw mut (*thread::local()).bins).cast();
-                if (*bins.add(class)).push(ptr) {
-                    return;
-                }
+            let place = usize::from((*span_of(ptr)).place) * 8;
+            let bin: *mut Bin = thread::local().byte_add(place).cast();
+            if (*bin).push(ptr) {
+                return;
             }
         }
         free_slow(ptr);
@@ -97,10 +103,13 @@ pub unsafe fn free(ptr: *mut u8) {
 
 /// # Safety
 ///
-/// As for [`free`], and `ptr` is not null.
+/// As for [`free`].
 #[cold]
 #[inline(never)]
 unsafe fn free_slow(ptr: *mut u8) {
+    if ptr.is_null() {
+        return;
+    }
     let stage = thread::stage();
     // SAFETY: by the contract.
     unsafe {
@@ -108,7 +117,7 @@ unsafe fn free_slow(ptr: *mut u8) {
             return checked::give(ptr, None);
         }
         match find(ptr) {
-            Found::Small(class) if stage == Stage::Live => put(thread::local(), class, ptr),
+            Found::Small(class) if stage == Stage::Live => local::put_cached(thread::local(), class, ptr),
             Found::Small(_) => thread::give_ended(ptr),
             Found::Run(_) => pool::give_run(ptr),
             Found::Huge => huge::give(ptr),

@@ -16,7 +16,8 @@ use super::{checked, huge, pool};
 pub enum Gate {
     /// Not at all: there are no inline slots, whatever the environment says.
     Absent,
-    /// One comparison of the number of blocks in the slots, or of the room in them, with 0, for every class.
+    /// Where the fast path finds nothing in the cache, or no room: for classes with inline slots that is always so, for
+    /// the others it is rare. Slots that are off cost nothing.
     Room,
     /// Comparisons of the class with C6 and C5, one after the other, each followed by a test of its switch. Inline
     /// slots of other classes are not used.
@@ -113,21 +114,6 @@ unsafe fn note<F: Form>(local: *mut Local, size: usize, counter: impl Fn(&Counte
     }
 }
 
-/// Whether a request goes by the inline slots first.
-///
-/// # Safety
-///
-/// As for [`bin_of`].
-#[inline(always)]
-unsafe fn inline_first<F: Form>(local: *mut Local, size: usize) -> bool {
-    match F::GATE {
-        Gate::Absent => false,
-        Gate::Room => true,
-        // SAFETY: by the contract.
-        Gate::Chain => chain_leads(unsafe { fast(size) }, local),
-    }
-}
-
 // SAFETY: a block is handed out once until it is freed, has the size and alignment of its layout or more, and stays where
 // it is; nothing here unwinds.
 unsafe impl<F: Form> GlobalAlloc for Heap<F> {
@@ -140,13 +126,18 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         // SAFETY: the size was tested; the bin is the thread's own, or the one that is empty and never written.
         unsafe {
             let bin = bin_of(local, size);
-            if inline_first::<F>(local, size) && (*bin).queued != 0 {
+            if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*bin).queued != 0 {
+                return (*bin).dequeue();
+            }
+            if let Some(ptr) = (*bin).pop() {
+                note::<F>(local, size, |it| &it.hits);
+                return ptr;
+            }
+            if F::GATE == Gate::Room && (*bin).queued != 0 {
                 note::<F>(local, size, |it| &it.inline_hits);
                 return (*bin).dequeue();
             }
-            let Some(ptr) = (*bin).pop() else { return alloc_slow(size, layout.align()) };
-            note::<F>(local, size, |it| &it.hits);
-            ptr
+            alloc_slow(size, layout.align())
         }
     }
 
@@ -160,14 +151,17 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         // SAFETY: the size was tested; the bin is the thread's own, or the one that is full and never written.
         unsafe {
             let bin = bin_of(local, size);
-            if inline_first::<F>(local, size) && (*bin).room != 0 {
+            if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*bin).queued != (*bin).slots {
+                return (*bin).enqueue(ptr);
+            }
+            if (*bin).push(ptr) {
+                return note::<F>(local, size, |it| &it.pushes);
+            }
+            if F::GATE == Gate::Room && (*bin).queued != (*bin).slots {
                 note::<F>(local, size, |it| &it.inline_pushes);
                 return (*bin).enqueue(ptr);
             }
-            if !(*bin).push(ptr) {
-                return dealloc_slow(ptr, size, layout.align());
-            }
-            note::<F>(local, size, |it| &it.pushes);
+            dealloc_slow(ptr, size, layout.align());
         }
     }
 
@@ -203,9 +197,8 @@ pub(super) fn alloc_slow(size: usize, align: usize) -> *mut u8 {
     }
     match Route::of(size, align) {
         Route::Small(class) if stage == Stage::Live => {
-            let local = thread::local();
             // SAFETY: the heap is this thread's.
-            unsafe { (*local).bins[class].pop().unwrap_or_else(|| local::refill(local, class)) }
+            unsafe { local::take_cached(thread::local(), class) }
         }
         Route::Small(class) => thread::take_ended(class),
         Route::Run(spans) => pool::take_run(spans).0,
@@ -245,25 +238,10 @@ pub(super) unsafe fn dealloc_slow(ptr: *mut u8, size: usize, align: usize) {
             return checked::give(ptr, Some((size, align)));
         }
         match Route::of(size, align) {
-            Route::Small(class) if stage == Stage::Live => put(thread::local(), class, ptr),
+            Route::Small(class) if stage == Stage::Live => local::put_cached(thread::local(), class, ptr),
             Route::Small(_) => thread::give_ended(ptr),
             Route::Run(_) => pool::give_run(ptr),
             Route::Huge => huge::give(ptr),
-        }
-    }
-}
-
-/// Puts a block into its bin, which may be full.
-///
-/// # Safety
-///
-/// `local` is the heap of this thread, and `ptr` a block of `class` that is used no more.
-pub(super) unsafe fn put(local: *mut Local, class: usize, ptr: *mut u8) {
-    // SAFETY: by the contract.
-    unsafe {
-        if !(*local).bins[class].push(ptr) {
-            local::flush(local, class);
-            (*local).bins[class].push(ptr);
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::ptr::null_mut;
 
 use super::os::{self, PAGE};
+use super::sizes::NO_PLACE;
 use super::span::{Head, RECORDS, SEGMENT, Use, segment_of, span_of};
 
 /// Bytes from the head to the user's bytes.
@@ -73,7 +74,8 @@ pub(super) fn take(size: usize, align: usize) -> *mut u8 {
         (*head).start = start;
         (*head).len = len;
         if align < SEGMENT {
-            (*span_of(ptr)).used_for = Use::Huge;
+            let record = span_of(ptr);
+            ((*record).used_for, (*record).place) = (Use::Huge, NO_PLACE);
         }
         ptr
     }

@@ -3,8 +3,9 @@
 //! A heap is never unmapped. When its thread ends it gives all cached blocks back and waits, with its spans, for the
 //! next new thread.
 //!
-//! - A block is in exactly one place: in use, in a bin, on a list of its span, beyond `bump`, or in `returned`.
-//! - `out` of a span counts its blocks that are not in the span, those in bins and in `returned` included.
+//! - A block is in exactly one place: in use, in a bin, in the depot, on a list of its span, beyond `bump`, or in
+//!   `returned`.
+//! - `out` of a span counts its blocks that are not in the span, those in bins, in the depot and in `returned` included.
 //! - A span whose `returned` is not empty is in the owner's `pending`, or about to be put there.
 
 use std::cell::UnsafeCell;
@@ -13,11 +14,12 @@ use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bin::{Bin, SLOTS, capacity};
+use super::depot;
 use super::gates::Configuration;
 use super::os::{self, PAGE};
 use super::pool;
 use super::remote::Pending;
-use super::sizes::{CLASSES, PITCH, SPAN, block, hot};
+use super::sizes::{CLASSES, NO_PLACE, PITCH, SPAN, block, hot};
 use super::span::{self, Span, span_of};
 
 /// Empty spans that a heap keeps, before it gives them to the pool: 1 MiB.
@@ -52,6 +54,8 @@ struct Mailbox(Pending);
 pub(super) struct Local {
     /// First, so that the address of the heap is that of the bins.
     pub(super) bins: [Bin; CLASSES],
+    /// Where the record of a span leads that has no blocks of a class: there is never room.
+    none: Bin,
     /// Inline slots that are on, a bit for each hot class.
     pub(super) gates: u64,
     /// Spans with room.
@@ -102,9 +106,8 @@ pub(super) unsafe fn open(local: *mut Local, configuration: Configuration) {
         (*local).gates = configuration.inline.into();
         for class in 0..CLASSES {
             let bin = &raw mut (*local).bins[class];
-            (*bin).cap = capacity(block(class));
             let on = hot(class).is_some_and(|it| configuration.inline >> it & 1 == 1);
-            (*bin).room = if on { SLOTS as u32 } else { 0 };
+            ((*bin).cap, (*bin).slots) = if on { (0, SLOTS as u32) } else { (capacity(block(class)), 0) };
         }
     }
 }
@@ -120,8 +123,7 @@ pub(super) unsafe fn close(local: *mut Local) {
         for class in 0..CLASSES {
             empty(local, class);
             let bin = &raw mut (*local).bins[class];
-            (*bin).cap = 0;
-            (*bin).room = 0;
+            ((*bin).cap, (*bin).slots) = (0, 0);
         }
         drain(local);
         release(local);
@@ -144,6 +146,25 @@ pub(super) unsafe fn purge(local: *mut Local) {
     }
 }
 
+/// Sends all blocks that wait in the depot back to their spans.
+///
+/// # Safety
+///
+/// The caller is the heap's thread.
+pub(super) unsafe fn clear_depot(local: *mut Local) {
+    let mut blocks = [null_mut(); SLOTS];
+    for class in 0..CLASSES {
+        // SAFETY: by the contract; what was taken is known to nobody else.
+        unsafe {
+            let mut taken = SLOTS;
+            while taken == SLOTS {
+                taken = depot::take(class, blocks.as_mut_ptr(), SLOTS);
+                give(local, blocks.as_mut_ptr(), taken);
+            }
+        }
+    }
+}
+
 /// # Safety
 ///
 /// As for [`close`].
@@ -155,8 +176,7 @@ unsafe fn empty(local: *mut Local, class: usize) {
             let mut ptr = (*bin).dequeue();
             give(local, &raw mut ptr, 1);
         }
-        let len = (*bin).len as usize;
-        (*bin).len = 0;
+        let len = std::mem::take((*bin).stacked()) as usize;
         give(local, (&raw mut (*bin).stack).cast(), len);
     }
 }
@@ -186,40 +206,88 @@ unsafe fn release(local: *mut Local) {
     }
 }
 
-/// Fills the bin of `class` to the half and takes one block; null when the system refuses.
-///
-/// # Safety
-///
-/// The caller is the heap's thread, and the bin is empty and has room.
-pub(super) unsafe fn refill(local: *mut Local, class: usize) -> *mut u8 {
-    // SAFETY: by the contract; half of the room is at most the stack's length.
-    unsafe {
-        let bin = &raw mut (*local).bins[class];
-        let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
-        count(&(*local).counters[class].refills);
-        let taken = take(local, class, stack, ((*bin).cap / 2) as usize);
-        // The block with the lowest address is taken first.
-        std::slice::from_raw_parts_mut(stack, taken).reverse();
-        (*bin).len = taken as u32;
-        (*bin).pop().unwrap_or(null_mut())
-    }
-}
-
-/// Makes room in the bin of `class` by giving its older half back.
+/// Takes a block of the cache of `class`, filling half of it if there is none; null when the system refuses.
 ///
 /// # Safety
 ///
 /// The caller is the heap's thread.
-pub(super) unsafe fn flush(local: *mut Local, class: usize) {
-    // SAFETY: by the contract; what is moved lies in the stack.
+pub(super) unsafe fn take_cached(local: *mut Local, class: usize) -> *mut u8 {
+    // SAFETY: by the contract; what is counted lies in the stack, which has room for half of its capacity.
     unsafe {
         let bin = &raw mut (*local).bins[class];
         let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
-        let (len, half) = ((*bin).len as usize, (*bin).len as usize / 2);
+        if *(*bin).stacked() == 0 {
+            count(&(*local).counters[class].refills);
+            let half = (capacity(block(class)) / 2) as usize;
+            let mut taken = depot::take(class, stack, half);
+            if taken == 0 {
+                taken = take(local, class, stack, half);
+                // The block with the lowest address is taken first.
+                std::slice::from_raw_parts_mut(stack, taken).reverse();
+            }
+            if taken == 0 {
+                return null_mut();
+            }
+            *(*bin).stacked() = taken as u32;
+        } else if (*bin).slots != 0 {
+            count(&(*local).counters[class].hits);
+        }
+        let len = (*bin).stacked();
+        *len -= 1;
+        *stack.add(*len as usize)
+    }
+}
+
+/// Puts a block into the cache of `class`, giving its older half back if it is full.
+///
+/// # Safety
+///
+/// The caller is the heap's thread, and `ptr` a block of `class` that is used no more.
+pub(super) unsafe fn put_cached(local: *mut Local, class: usize, ptr: *mut u8) {
+    // SAFETY: by the contract; after the flush at the latest the stack has room.
+    unsafe {
+        let bin = &raw mut (*local).bins[class];
+        let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
+        if *(*bin).stacked() == capacity(block(class)) {
+            flush(local, class);
+        } else if (*bin).slots != 0 {
+            count(&(*local).counters[class].pushes);
+        }
+        let len = (*bin).stacked();
+        *stack.add(*len as usize) = ptr;
+        *len += 1;
+    }
+}
+
+/// Gives the older half of the cache of `class` back: own blocks to their spans, those of other heaps to the depot.
+///
+/// # Safety
+///
+/// The caller is the heap's thread.
+unsafe fn flush(local: *mut Local, class: usize) {
+    // SAFETY: by the contract; what is moved lies in the stack, and its blocks are known to nobody else.
+    unsafe {
+        let bin = &raw mut (*local).bins[class];
+        let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
+        let len = *(*bin).stacked() as usize;
+        let half = len / 2;
         count(&(*local).counters[class].flushes);
-        give(local, stack, half);
+        let mut foreign = 0;
+        for at in 0..half {
+            let ptr = *stack.add(at);
+            let span = span_of(ptr);
+            if (*span).owner == local {
+                span::give_one(span, ptr);
+                settle(local, span);
+            } else {
+                *stack.add(foreign) = ptr;
+                foreign += 1;
+            }
+        }
+        let left = depot::put(class, stack, foreign);
+        give(local, stack.add(left), foreign - left);
         stack.add(half).copy_to(stack, len - half);
-        (*bin).len = (len - half) as u32;
+        *(*bin).stacked() = (len - half) as u32;
     }
 }
 
@@ -385,4 +453,8 @@ unsafe fn unlist(local: *mut Local, span: *mut Span) {
 pub(super) const BYTES: usize = size_of::<Local>();
 
 const _: () = assert!(size_of::<Bin>() == PITCH * 8, "the table of sizes leads to bins");
+const _: () = assert!(
+    std::mem::offset_of!(Local, none) == NO_PLACE as usize * 8,
+    "behind the bins is one without room"
+);
 const _: () = assert!(SPAN / block(0) < 1 << 16, "the blocks of a span fit into the counter of a list");

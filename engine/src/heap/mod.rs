@@ -23,9 +23,12 @@
 //! A thread keeps up to 128 free blocks of each class at hand, 256 KiB at most of a class where that is more than
 //! eight. Taking one and putting it back is a load, a comparison and a store, inlined where the program is compiled with
 //! the allocator (`lto = "fat"` for `#[global_allocator]`). When none is left, half as many are taken from the thread's
-//! spans; when there is no room, the older half goes back: to the thread's own spans directly, to those of other threads
-//! by one compare-and-swap for each chain of neighbours. Both are amortised O(1). A thread that ends leaves its spans to
-//! the next one.
+//! spans; when there is no room, the older half goes back to the thread's own spans. Both are amortised O(1). A thread
+//! that ends leaves its spans to the next one.
+//!
+//! Blocks that another thread has allocated go to a depot, where the next thread that runs out of their class takes them,
+//! up to 1,024 of a class and 512 KiB. Only addresses change hands, half a cache at a time. Blocks below 64 bytes, and
+//! what the depot has no room for, go to the spans they are from, by one compare-and-swap for each chain of neighbours.
 //!
 //! Empty spans go back to a pool; when it holds more than 4 MiB and an eighth of what is in use, their memory is given to
 //! the system. [`purge`] does that at once.
@@ -33,7 +36,8 @@
 //! # Inline slots
 //!
 //! In front of a thread's cache there can be a ring of 128 slots for each class up to 1,024 bytes, first in, first out.
-//! The ring is off unless the environment says otherwise when the process first allocates:
+//! The ring is off unless the environment says otherwise when the process first allocates, and is then tested for only
+//! where the cache has nothing:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -57,6 +61,7 @@
 mod bin;
 pub mod c;
 mod checked;
+mod depot;
 mod gates;
 #[expect(clippy::module_inception, reason = "the module of the type `Heap`")]
 mod heap;

@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::os;
-use super::sizes::SPAN;
+use super::sizes::{NO_PLACE, SPAN};
 use super::span::{self, Head, SEGMENT, Span, Use, segment_of};
 
 /// All segments.
@@ -220,7 +220,7 @@ pub(super) fn take_run(count: usize) -> (*mut u8, bool) {
     }
     // SAFETY: the spans were just taken.
     unsafe {
-        (*first).used_for = Use::Run;
+        ((*first).used_for, (*first).place) = (Use::Run, NO_PLACE);
         (*first).bytes = count * SPAN;
         (span::base(first), zeroed)
     }

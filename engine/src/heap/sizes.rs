@@ -63,13 +63,20 @@ static SLOW: [u8; LARGEST_SMALL / 512 + 1] = {
 /// Bytes from one bin to the next, in units of 8.
 pub(super) const PITCH: usize = 259;
 
-/// [`FAST`] with the place of the class's bin instead of its number, in units of 8 bytes: the inlined path does not
-/// multiply.
+/// Bytes from the first bin to that of `class`, in units of 8.
+pub(super) const fn place_of(class: usize) -> u16 {
+    (class * PITCH) as u16
+}
+
+/// Where no bin of a class stands: right behind them.
+pub(super) const NO_PLACE: u16 = place_of(CLASSES);
+
+/// [`FAST`] with the place of the class's bin instead of its number: the inlined path does not multiply.
 static PLACES: [u16; FAST.len()] = {
     let mut table = [0; FAST.len()];
     let mut unit = 0;
     while unit < table.len() {
-        table[unit] = smallest_holding(unit * 16) as u16 * PITCH as u16;
+        table[unit] = place_of(smallest_holding(unit * 16) as usize);
         unit += 1;
     }
     table

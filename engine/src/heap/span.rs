@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 use super::local::Local;
 use super::os;
 use super::remote::Returned;
-use super::sizes::{SPAN, block};
+use super::sizes::{SPAN, block, place_of};
 
 /// Bytes and alignment of a segment.
 pub(super) const SEGMENT: usize = 4 << 20;
@@ -66,6 +66,8 @@ pub(super) struct Span {
     pub(super) owner: *mut Local,
     /// Bytes of the run or of the huge block, that it begins.
     pub(super) bytes: usize,
+    /// Where the owner has the bin of its class, [`NO_PLACE`](super::sizes::NO_PLACE) if it has no blocks of a class.
+    pub(super) place: u16,
     pub(super) class: u8,
     pub(super) used_for: Use,
 }
@@ -168,6 +170,7 @@ pub(super) unsafe fn open(span: *mut Span, class: usize, owner: *mut Local) {
         (*span).listed = false;
         (*span).owner = owner;
         (*span).class = class as u8;
+        (*span).place = place_of(class);
         (*span).used_for = Use::Blocks;
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::bin::capacity;
 use super::local::{self, Counters, Local};
 use super::sizes::{CLASSES, block, hot};
-use super::{pool, thread};
+use super::{depot, pool, thread};
 
 /// What happened to one class, in all threads together.
 ///
-/// `hits`, `pushes`, `inline_hits` and `inline_pushes` are counted by [`Observed`](super::Observed) only and are 0 of what
-/// went through another form. Through `Observed` alone, blocks up to 2,048 bytes and outside of debug mode, the number of
+/// `hits`, `pushes`, `inline_hits` and `inline_pushes` are counted by [`Observed`](super::Observed) only; of what went through
+/// another form they count no more than the hits and pushes of a cache behind inline slots. Through `Observed` alone, blocks up to 2,048 bytes and outside of debug mode, the number of
 /// allocations is `hits + inline_hits + refills`, and that of frees `pushes + inline_pushes + flushes`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassStatistics {
@@ -33,6 +34,8 @@ pub struct ClassStatistics {
     pub spans: u64,
     /// Blocks in the caches of this thread.
     pub cached: u32,
+    /// Blocks on their way from threads that free to threads that allocate.
+    pub waiting: usize,
     /// Most blocks in the cache of a thread.
     pub capacity: u32,
     /// Blocks in the inline slots of this thread.
@@ -76,7 +79,9 @@ pub fn statistics() -> Statistics {
         // SAFETY: it is the thread's own heap, or the one that has nothing.
         let bin = unsafe { &(*here).bins[class] };
         (it.block, it.hot) = (block(class), hot(class));
-        (it.cached, it.capacity, it.queued, it.slots) = (bin.len, bin.cap, bin.queued, bin.queued + bin.room);
+        it.cached = bin.cached();
+        it.capacity = if bin.slots == 0 { bin.cap } else { capacity(it.block) };
+        (it.queued, it.slots, it.waiting) = (bin.queued, bin.slots, depot::waiting(class));
     }
     thread::for_each(|local: *mut Local| {
         all.heaps += local::BYTES;

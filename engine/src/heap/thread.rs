@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::gates::Configuration;
 use super::local::{self, Local, NOTHING};
-use super::{checked, pool};
+use super::sizes::CLASSES;
+use super::{checked, depot, pool};
 
 /// How far a thread has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,11 +211,14 @@ fn ended(heaps: &mut Heaps) -> Option<*mut Local> {
     (!heaps.0.is_null()).then_some(heaps.0)
 }
 
-/// Gives back what this thread and the ended ones have cached, and the memory of all free spans.
+/// Gives back what this thread and the ended ones have cached, what waits in the depot, and the memory of all free spans.
 pub(super) fn purge() {
     if stage() == Stage::Live {
         // SAFETY: it is this thread's heap.
-        unsafe { local::purge(local()) };
+        unsafe {
+            local::clear_depot(local());
+            local::purge(local());
+        }
     }
     let idle = lock(&IDLE);
     let mut local = idle.0;
@@ -239,6 +243,7 @@ type Held = (
     MutexGuard<'static, Heaps>,
     MutexGuard<'static, checked::Heap>,
     MutexGuard<'static, pool::Pool>,
+    [MutexGuard<'static, depot::Blocks>; CLASSES],
 );
 
 struct Fork(UnsafeCell<Option<Held>>);
@@ -250,7 +255,7 @@ static FORK: Fork = Fork(UnsafeCell::new(None));
 
 /// Takes all locks, in the order in which they are taken elsewhere.
 pub(super) unsafe extern "C" fn before_fork() {
-    let held = (lock(&IDLE), lock(&ENDED), checked::lock(), pool::lock());
+    let held = (lock(&IDLE), lock(&ENDED), checked::lock(), pool::lock(), depot::lock());
     // SAFETY: this thread holds the locks.
     unsafe { ptr::write(FORK.0.get(), Some(held)) };
 }

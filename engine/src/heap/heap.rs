@@ -1,6 +1,7 @@
 //! The allocator itself: the inlined paths, and the rare ones behind them.
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicU64;
@@ -133,6 +134,8 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
                 note::<F>(local, size, |it| &it.hits);
                 return ptr;
             }
+            // Keeps what follows, which is rare where slots are off, from shaping the code of the path above.
+            cold_path();
             if F::GATE == Gate::Room && (*bin).queued != 0 {
                 note::<F>(local, size, |it| &it.inline_hits);
                 return (*bin).dequeue();
@@ -157,6 +160,7 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
             if (*bin).push(ptr) {
                 return note::<F>(local, size, |it| &it.pushes);
             }
+            cold_path();
             if F::GATE == Gate::Room && (*bin).queued != (*bin).slots {
                 note::<F>(local, size, |it| &it.inline_pushes);
                 return (*bin).enqueue(ptr);

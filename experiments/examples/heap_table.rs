@@ -2,7 +2,7 @@
 //! resident memory.
 //!
 //! ```text
-//! cargo run --release -p experiments --features peer-allocators --example heap_table -- time [workload] [slots] [rounds]
+//! cargo run --release -p experiments --features peer-allocators --example heap_table -- time [workload] [slots] [rounds] [allocators]
 //! cargo run --release -p experiments --features peer-allocators --example heap_table -- count [workload] [slots]
 //! cargo run --release -p experiments --features peer-allocators --example heap_table -- memory [workload] [slots] [operations]
 //! ```
@@ -109,9 +109,11 @@ fn suited(workload: &str) -> Vec<&'static str> {
     NAMES.iter().copied().filter(|it| *it != "engine-observed" && (alone || *it != "null")).collect()
 }
 
-fn time(workload: &str, slots: usize, rounds: usize) -> Result<(), Failure> {
+/// `chosen` are the names of the allocators, as in `engine,mimalloc`, or `all`.
+fn time(workload: &str, slots: usize, rounds: usize, chosen: &str) -> Result<(), Failure> {
     const OPS: u64 = 500_000;
-    let names = suited(workload);
+    let mut names = suited(workload);
+    names.retain(|it| chosen == "all" || chosen.split(',').any(|name| name == *it));
     let clock = clock(workload);
     let mut arms = Vec::new();
     for name in &names {
@@ -236,7 +238,7 @@ fn main() -> Result<(), Failure> {
     let arg = |at: usize, default: &str| args.get(at).cloned().unwrap_or_else(|| default.to_owned());
     let (workload, slots) = (arg(1, "mixed"), arg(2, "400").parse()?);
     match arg(0, "time").as_str() {
-        "time" => time(&workload, slots, arg(3, "60").parse()?),
+        "time" => time(&workload, slots, arg(3, "60").parse()?, &arg(4, "all")),
         "count" => count(&workload, slots),
         "memory" => memory(&workload, slots, arg(3, "2000000").parse()?),
         "run" => run(&workload, slots, &arg(3, "engine"), arg(4, "1000").parse()?),

@@ -8,6 +8,8 @@
 
 use std::mem::MaybeUninit;
 
+use super::sizes::{CLASSES, NO_PLACE, PITCH};
+
 /// Most blocks in the cache, and in the inline slots.
 pub(super) const SLOTS: usize = 128;
 /// Most bytes in the cache of one class, as far as eight blocks allow.
@@ -27,8 +29,27 @@ pub(super) struct Bin {
     /// Number of blocks in the cache where inline slots are on.
     behind: u32,
     pub(super) stack: [*mut u8; SLOTS],
-    ring: [MaybeUninit<*mut u8>; SLOTS],
 }
+
+/// The inline slots of a bin, and as many bytes as a bin has.
+#[repr(C)]
+struct Ring {
+    slots: [MaybeUninit<*mut u8>; SLOTS],
+    _rest: [u64; 3],
+}
+
+/// All bins of a heap, and behind them their inline slots: slots that are off take no memory, and the bins that are in use
+/// lie close together.
+#[repr(C)]
+pub(super) struct Bins {
+    pub(super) of: [Bin; CLASSES],
+    /// Where the record of a span leads that has no blocks of a class: there is never room.
+    none: Bin,
+    rings: [Ring; CLASSES],
+}
+
+const _: () = assert!(size_of::<Bin>() == PITCH * 8 && size_of::<Ring>() == PITCH * 8);
+const _: () = assert!(std::mem::offset_of!(Bins, none) == NO_PLACE as usize * 8);
 
 /// How many blocks of `size` bytes a cache holds.
 pub(super) const fn capacity(size: usize) -> u32 {
@@ -43,12 +64,6 @@ pub(super) const fn capacity(size: usize) -> u32 {
 }
 
 impl Bin {
-    #[cfg(test)]
-    pub(super) fn new(cap: u32, slots: u32) -> Self {
-        let (stack, ring) = ([std::ptr::null_mut(); SLOTS], [const { MaybeUninit::uninit() }; SLOTS]);
-        Self { len: 0, cap, queued: 0, slots, first: 0, behind: 0, stack, ring }
-    }
-
     /// Number of blocks in the cache, whether the fast path sees it or not.
     pub(super) fn stacked(&mut self) -> &mut u32 {
         if self.slots == 0 { &mut self.len } else { &mut self.behind }
@@ -82,30 +97,48 @@ impl Bin {
         room
     }
 
+    /// The inline slot with this number, counted from the first one ever used.
+    ///
+    /// # Safety
+    ///
+    /// `bin` is one of [`Bins::of`], and leads to all of these.
+    #[inline(always)]
+    unsafe fn slot(bin: *mut Self, number: u32) -> *mut *mut u8 {
+        // SAFETY: by the contract, the ring of a bin lies as far behind it as the first ring behind the first bin.
+        unsafe {
+            let ring: *mut *mut u8 = bin.byte_add(std::mem::offset_of!(Bins, rings)).cast();
+            ring.add(number as usize % SLOTS)
+        }
+    }
+
     /// Takes the block that was queued first.
     ///
     /// # Safety
     ///
-    /// `queued` is not 0.
+    /// `bin` is one of [`Bins::of`] and leads to all of these, and `queued` is not 0.
     #[inline(always)]
-    pub(super) unsafe fn dequeue(&mut self) -> *mut u8 {
-        let slot = self.first as usize % SLOTS;
-        self.first = self.first.wrapping_add(1);
-        self.queued -= 1;
-        // SAFETY: the `queued` slots from `first` on are written.
-        unsafe { self.ring[slot].assume_init() }
+    pub(super) unsafe fn dequeue(bin: *mut Self) -> *mut u8 {
+        // SAFETY: by the contract; the `queued` slots from `first` on are written.
+        unsafe {
+            let ptr = *Self::slot(bin, (*bin).first);
+            (*bin).first = (*bin).first.wrapping_add(1);
+            (*bin).queued -= 1;
+            ptr
+        }
     }
 
     /// Queues a block.
     ///
     /// # Safety
     ///
-    /// `queued` is below `slots`.
+    /// `bin` is one of [`Bins::of`] and leads to all of these, and `queued` is below `slots`.
     #[inline(always)]
-    pub(super) unsafe fn enqueue(&mut self, ptr: *mut u8) {
-        let slot = self.first.wrapping_add(self.queued) as usize % SLOTS;
-        self.queued += 1;
-        self.ring[slot].write(ptr);
+    pub(super) unsafe fn enqueue(bin: *mut Self, ptr: *mut u8) {
+        // SAFETY: by the contract.
+        unsafe {
+            *Self::slot(bin, (*bin).first.wrapping_add((*bin).queued)) = ptr;
+            (*bin).queued += 1;
+        }
     }
 }
 
@@ -115,34 +148,49 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
+    fn zeroes() -> Box<MaybeUninit<Bins>> {
+        Box::new(MaybeUninit::zeroed())
+    }
+
+    /// # Safety
+    ///
+    /// `bins` came from [`zeroes`].
+    unsafe fn bin_of(bins: &mut MaybeUninit<Bins>, class: usize) -> *mut Bin {
+        // SAFETY: by the contract, it is one of them, and leads to all.
+        unsafe { bins.as_mut_ptr().byte_add(class * PITCH * 8).cast() }
+    }
+
     proptest! {
         #[test]
-        fn behaves_as_a_vector_and_a_queue(cap in 0u32..=128, slots in prop::sample::select(vec![0u32, 3, 128]), steps in prop::collection::vec(0u8..4, 0..600)) {
-            let (mut bin, mut stack, mut ring) = (Bin::new(cap, slots), Vec::new(), VecDeque::new());
-            for (number, step) in steps.into_iter().enumerate() {
-                let ptr = std::ptr::without_provenance_mut(16 * (number + 1));
-                match step {
-                    0 => prop_assert_eq!(bin.pop(), stack.pop()),
-                    1 => {
-                        let room = stack.len() < cap as usize;
-                        if room {
-                            stack.push(ptr);
+        fn behaves_as_a_vector_and_a_queue(class in 0..CLASSES, cap in 0u32..=128, slots in prop::sample::select(vec![0u32, 3, 128]), steps in prop::collection::vec(0u8..4, 0..600)) {
+            let (mut stack, mut ring, mut bins) = (Vec::new(), VecDeque::new(), zeroes());
+            // SAFETY: the bin is used here only, and its slots as the model says that it can be.
+            unsafe {
+                let bin = bin_of(&mut bins, class);
+                ((*bin).cap, (*bin).slots) = (cap, slots);
+                for (number, step) in steps.into_iter().enumerate() {
+                    let ptr = std::ptr::without_provenance_mut(16 * (number + 1));
+                    match step {
+                        0 => prop_assert_eq!((*bin).pop(), stack.pop()),
+                        1 => {
+                            let room = stack.len() < cap as usize;
+                            if room {
+                                stack.push(ptr);
+                            }
+                            prop_assert_eq!((*bin).push(ptr), room);
                         }
-                        prop_assert_eq!(bin.push(ptr), room);
-                    }
-                    2 => {
-                        prop_assert_eq!(bin.queued as usize, ring.len());
-                        if let Some(first) = ring.pop_front() {
-                            // SAFETY: the model says that one is queued.
-                            prop_assert_eq!(unsafe { bin.dequeue() }, first);
+                        2 => {
+                            prop_assert_eq!((*bin).queued as usize, ring.len());
+                            if let Some(first) = ring.pop_front() {
+                                prop_assert_eq!(Bin::dequeue(bin), first);
+                            }
                         }
-                    }
-                    _ => {
-                        prop_assert_eq!(bin.queued as usize, ring.len());
-                        if ring.len() < slots as usize {
-                            ring.push_back(ptr);
-                            // SAFETY: the model says that there is room.
-                            unsafe { bin.enqueue(ptr) };
+                        _ => {
+                            if ring.len() < slots as usize {
+                                ring.push_back(ptr);
+                                Bin::enqueue(bin, ptr);
+                            }
+                            prop_assert_eq!((*bin).queued as usize, ring.len());
                         }
                     }
                 }
@@ -152,8 +200,12 @@ mod tests {
 
     #[test]
     fn zeroes_are_empty_and_full() {
-        let mut bin = Bin::new(0, 0);
-        assert!(bin.pop().is_none() && !bin.push(std::ptr::dangling_mut()));
-        assert_eq!((bin.queued, bin.slots, *bin.stacked()), (0, 0, 0));
+        let mut bins = zeroes();
+        // SAFETY: the bin is used here only.
+        unsafe {
+            let bin = bin_of(&mut bins, 7);
+            assert!((*bin).pop().is_none() && !(*bin).push(std::ptr::dangling_mut()));
+            assert_eq!(((*bin).queued, (*bin).slots, *(*bin).stacked()), (0, 0, 0));
+        }
     }
 }

@@ -128,7 +128,7 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         unsafe {
             let bin = bin_of(local, size);
             if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*bin).queued != 0 {
-                return (*bin).dequeue();
+                return Bin::dequeue(bin);
             }
             if let Some(ptr) = (*bin).pop() {
                 note::<F>(local, size, |it| &it.hits);
@@ -138,7 +138,7 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
             cold_path();
             if F::GATE == Gate::Room && (*bin).queued != 0 {
                 note::<F>(local, size, |it| &it.inline_hits);
-                return (*bin).dequeue();
+                return Bin::dequeue(bin);
             }
             alloc_slow(size, layout.align())
         }
@@ -155,7 +155,7 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         unsafe {
             let bin = bin_of(local, size);
             if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*bin).queued != (*bin).slots {
-                return (*bin).enqueue(ptr);
+                return Bin::enqueue(bin, ptr);
             }
             if (*bin).push(ptr) {
                 return note::<F>(local, size, |it| &it.pushes);
@@ -163,7 +163,7 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
             cold_path();
             if F::GATE == Gate::Room && (*bin).queued != (*bin).slots {
                 note::<F>(local, size, |it| &it.inline_pushes);
-                return (*bin).enqueue(ptr);
+                return Bin::enqueue(bin, ptr);
             }
             dealloc_slow(ptr, size, layout.align());
         }

@@ -13,13 +13,13 @@ use std::mem::MaybeUninit;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bin::{Bin, SLOTS, capacity};
+use super::bin::{Bin, Bins, SLOTS, capacity};
 use super::depot;
 use super::gates::Configuration;
 use super::os::{self, PAGE};
 use super::pool;
 use super::remote::Pending;
-use super::sizes::{CLASSES, NO_PLACE, PITCH, SPAN, block, hot};
+use super::sizes::{CLASSES, SPAN, block, hot};
 use super::span::{self, Span, span_of};
 
 /// Empty spans that a heap keeps, before it gives them to the pool: 1 MiB.
@@ -53,9 +53,7 @@ struct Mailbox(Pending);
 #[repr(C)]
 pub(super) struct Local {
     /// First, so that the address of the heap is that of the bins.
-    pub(super) bins: [Bin; CLASSES],
-    /// Where the record of a span leads that has no blocks of a class: there is never room.
-    none: Bin,
+    pub(super) bins: Bins,
     /// Inline slots that are on, a bit for each hot class.
     pub(super) gates: u64,
     /// Spans with room.
@@ -95,6 +93,16 @@ pub(super) fn map(configuration: Configuration) -> *mut Local {
     local
 }
 
+/// The bin of a class; it leads to its inline slots too.
+///
+/// # Safety
+///
+/// `local` is a heap, and `class` a class.
+unsafe fn bin_of(local: *mut Local, class: usize) -> *mut Bin {
+    // SAFETY: by the contract; the bins stand first.
+    unsafe { local.cast::<Bin>().add(class) }
+}
+
 /// Gives the bins their room.
 ///
 /// # Safety
@@ -105,7 +113,7 @@ pub(super) unsafe fn open(local: *mut Local, configuration: Configuration) {
     unsafe {
         (*local).gates = configuration.inline.into();
         for class in 0..CLASSES {
-            let bin = &raw mut (*local).bins[class];
+            let bin = bin_of(local, class);
             let on = hot(class).is_some_and(|it| configuration.inline >> it & 1 == 1);
             ((*bin).cap, (*bin).slots) = if on { (0, SLOTS as u32) } else { (capacity(block(class)), 0) };
         }
@@ -122,7 +130,7 @@ pub(super) unsafe fn close(local: *mut Local) {
     unsafe {
         for class in 0..CLASSES {
             empty(local, class);
-            let bin = &raw mut (*local).bins[class];
+            let bin = bin_of(local, class);
             ((*bin).cap, (*bin).slots) = (0, 0);
         }
         drain(local);
@@ -171,9 +179,9 @@ pub(super) unsafe fn clear_depot(local: *mut Local) {
 unsafe fn empty(local: *mut Local, class: usize) {
     // SAFETY: by the contract; blocks of a bin are known to nobody else.
     unsafe {
-        let bin = &raw mut (*local).bins[class];
+        let bin = bin_of(local, class);
         while (*bin).queued != 0 {
-            let mut ptr = (*bin).dequeue();
+            let mut ptr = Bin::dequeue(bin);
             give(local, &raw mut ptr, 1);
         }
         let len = std::mem::take((*bin).stacked()) as usize;
@@ -214,7 +222,7 @@ unsafe fn release(local: *mut Local) {
 pub(super) unsafe fn take_cached(local: *mut Local, class: usize) -> *mut u8 {
     // SAFETY: by the contract; what is counted lies in the stack, which has room for half of its capacity.
     unsafe {
-        let bin = &raw mut (*local).bins[class];
+        let bin = bin_of(local, class);
         let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
         if *(*bin).stacked() == 0 {
             count(&(*local).counters[class].refills);
@@ -246,7 +254,7 @@ pub(super) unsafe fn take_cached(local: *mut Local, class: usize) -> *mut u8 {
 pub(super) unsafe fn put_cached(local: *mut Local, class: usize, ptr: *mut u8) {
     // SAFETY: by the contract; after the flush at the latest the stack has room.
     unsafe {
-        let bin = &raw mut (*local).bins[class];
+        let bin = bin_of(local, class);
         let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
         if *(*bin).stacked() == capacity(block(class)) {
             flush(local, class);
@@ -267,7 +275,7 @@ pub(super) unsafe fn put_cached(local: *mut Local, class: usize, ptr: *mut u8) {
 unsafe fn flush(local: *mut Local, class: usize) {
     // SAFETY: by the contract; what is moved lies in the stack, and its blocks are known to nobody else.
     unsafe {
-        let bin = &raw mut (*local).bins[class];
+        let bin = bin_of(local, class);
         let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
         let len = *(*bin).stacked() as usize;
         let half = len / 2;
@@ -452,9 +460,4 @@ unsafe fn unlist(local: *mut Local, span: *mut Span) {
 /// Bytes of the heap itself.
 pub(super) const BYTES: usize = size_of::<Local>();
 
-const _: () = assert!(size_of::<Bin>() == PITCH * 8, "the table of sizes leads to bins");
-const _: () = assert!(
-    std::mem::offset_of!(Local, none) == NO_PLACE as usize * 8,
-    "behind the bins is one without room"
-);
 const _: () = assert!(SPAN / block(0) < 1 << 16, "the blocks of a span fit into the counter of a list");

@@ -61,7 +61,7 @@ static SLOW: [u8; LARGEST_SMALL / 512 + 1] = {
 };
 
 /// Bytes from one bin to the next, in units of 8.
-pub(super) const PITCH: usize = 259;
+pub(super) const PITCH: usize = 131;
 
 /// Bytes from the first bin to that of `class`, in units of 8.
 pub(super) const fn place_of(class: usize) -> u16 {

@@ -77,7 +77,7 @@ pub fn statistics() -> Statistics {
     let here = thread::local();
     for (class, it) in all.classes.iter_mut().enumerate() {
         // SAFETY: it is the thread's own heap, or the one that has nothing.
-        let bin = unsafe { &(*here).bins[class] };
+        let bin = unsafe { &(*here).bins.of[class] };
         (it.block, it.hot) = (block(class), hot(class));
         it.cached = bin.cached();
         it.capacity = if bin.slots == 0 { bin.cap } else { capacity(it.block) };

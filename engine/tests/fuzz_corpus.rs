@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 #![expect(clippy::duplicate_mod, reason = "what a fuzz target checks stands by itself")]
 
+#[cfg(feature = "json")]
+#[path = "../fuzz/checks/decoding.rs"]
+mod decoding;
 #[path = "../fuzz/checks/image_build.rs"]
 mod image_build;
 #[path = "../fuzz/checks/image_decoder.rs"]
@@ -46,4 +49,15 @@ fn operations() {
 #[test]
 fn suffix_files() {
     replay("suffix_file", suffix_file::check);
+}
+
+/// Every format of a dictionary, each with its corpus.
+#[cfg(feature = "json")]
+#[test]
+fn codecs() {
+    use engine::codec::Format::{Bincode, Json, ProtobufV1, ProtobufV2};
+    replay("bincode", |bytes| decoding::check(bytes, Bincode));
+    replay("json", |bytes| decoding::check(bytes, Json));
+    replay("protobuf_v1", |bytes| decoding::check(bytes, ProtobufV1));
+    replay("protobuf_v2", |bytes| decoding::check(bytes, ProtobufV2));
 }

@@ -20,24 +20,24 @@ const VERSION: u16 = 1;
 /// Bytes before the first term, and behind the last.
 const HEAD: usize = 4 + 2 + 4 + 8;
 const SUM: usize = 4;
+/// Bytes that are copied of a short term, and for which there is room behind the last one.
+const WIDE: usize = 16;
 
 pub(super) fn encode<S: Source + ?Sized>(source: &S, capacity: Capacity, out: &mut Out<'_>) -> Result<()> {
     let valued = source.has_values();
     if capacity == Capacity::Exact {
         let fixed = if valued { 16 } else { 8 };
-        out.reserve((HEAD + SUM) as u64 + fixed * source.len() + source.text_len()?);
+        out.reserve((HEAD + SUM + WIDE) as u64 + fixed * source.len() + source.text_len()?);
     }
     out.push(&MAGIC);
     out.push(&VERSION.to_le_bytes());
     out.push(&u32::from(valued).to_le_bytes());
     out.push(&source.len().to_le_bytes());
     let mut order = Order::of(source);
-    source.for_each(|term, value| {
-        order.check(term.as_bytes())?;
+    source.for_each_from(|from, len, value| {
+        order.check(&from[..len])?;
         let held = out.held();
-        held.reserve(term.len() + 16);
-        held.extend_from_slice(&(term.len() as u64).to_le_bytes());
-        held.extend_from_slice(term.as_bytes());
+        push_counted(held, from, len);
         if valued {
             held.extend_from_slice(&value.to_le_bytes());
         }
@@ -46,6 +46,25 @@ pub(super) fn encode<S: Source + ?Sized>(source: &S, capacity: Capacity, out: &m
     let sum = out.sum();
     out.push(&sum.to_le_bytes());
     Ok(())
+}
+
+/// Adds a length, and as many bytes of `from`. Most terms are short: sixteen bytes are copied for them, and what is too
+/// much is cut off.
+#[inline]
+fn push_counted(held: &mut Vec<u8>, from: &[u8], len: usize) {
+    let mut record = [0; 8 + WIDE];
+    record[..8].copy_from_slice(&(len as u64).to_le_bytes());
+    match from.first_chunk::<WIDE>() {
+        Some(wide) if len <= WIDE => {
+            record[8..].copy_from_slice(wide);
+            held.extend_from_slice(&record);
+            held.truncate(held.len() - WIDE + len);
+        }
+        _ => {
+            held.extend_from_slice(&record[..8]);
+            held.extend_from_slice(&from[..len]);
+        }
+    }
 }
 
 pub(super) fn decode<S: Sink>(bytes: &[u8], capacity: Capacity, mut receiver: Receiver<'_, S>) -> Result<()> {
@@ -97,4 +116,23 @@ pub(super) fn decode<S: Sink>(bytes: &[u8], capacity: Capacity, mut receiver: Re
         return Err(reader.malformed(offset, "the checksum does not match"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_term_is_copied_as_a_long_one_is() {
+        let text: Vec<u8> = (1..=40).collect();
+        for len in 0..text.len() {
+            // With much behind it, with too little for a wide copy, and with nothing.
+            for from in [&text[..], &text[..(len + 3).min(40)], &text[..len]] {
+                let mut held = b"before".to_vec();
+                push_counted(&mut held, from, len);
+                let expected = [b"before", &(len as u64).to_le_bytes()[..], &text[..len]].concat();
+                assert_eq!(held, expected, "{len} of {}", from.len());
+            }
+        }
+    }
 }

@@ -113,4 +113,14 @@ impl Source for Dictionary {
             self.terms().try_for_each(|term| each(term, 0))
         }
     }
+
+    fn for_each_from(&self, mut each: impl FnMut(&[u8], usize, u64) -> Result<()>) -> Result<()> {
+        let mut rest = self.text.as_bytes();
+        for (index, end) in self.ends.iter().enumerate() {
+            let len = rest.len() - (self.text.len() - end);
+            each(rest, len, self.values.get(index).copied().unwrap_or(0))?;
+            rest = &rest[len..];
+        }
+        Ok(())
+    }
 }

@@ -41,6 +41,17 @@ pub trait Source {
     ///
     /// What `each` answers, and [`Error::Trie`] if the terms are in a damaged image.
     fn for_each(&self, each: impl FnMut(&str, u64) -> Result<()>) -> Result<()>;
+
+    /// As [`for_each`](Self::for_each), but `each` gets the bytes from a term's start on, and how many of them are the
+    /// term's. A source whose terms lie one behind the other gives all that follows: short terms can then be copied as so
+    /// many bytes of a fixed number, which takes half the time of a copy of just as many.
+    ///
+    /// # Errors
+    ///
+    /// As for [`for_each`](Self::for_each).
+    fn for_each_from(&self, mut each: impl FnMut(&[u8], usize, u64) -> Result<()>) -> Result<()> {
+        self.for_each(|term, value| each(term.as_bytes(), term.len(), value))
+    }
 }
 
 /// A set of terms, which have to be sorted.

@@ -1,10 +1,12 @@
 use super::criterion::{Criterion, subject};
 use super::effects::{self, Effects};
+use super::family::{Family, family};
 use super::floor;
 use super::judge::{self, Judged, Kind, shares_a_gain};
 use super::label;
 use super::looks::{self, CellLooks};
 use super::method::{Method, is_fact};
+use super::overall::{Overall, overall};
 use super::sham::{self, ShamCheck};
 use crate::analyse::{Analysis, Comparison, Gain, Statistics};
 use crate::prereg::{Prereg, Thresholds};
@@ -29,6 +31,10 @@ pub struct Decision {
     pub hypotheses: Vec<Judged>,
     /// Every guard in every cell.
     pub guards: Vec<Judged>,
+    /// What chance alone would do to the hypotheses; `None` unless there are several.
+    pub family: Option<Family>,
+    /// What is claimed of two arms in several cells, in one number each.
+    pub overall: Vec<Overall>,
     /// Every effect of a factorial, registered or not.
     pub effects: Vec<Effects>,
     /// Every check of the sham arm.
@@ -73,8 +79,19 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
         (Verdict::Accept, Vec::new())
     };
     let effects = effects::effects(prereg, analysis);
-    let calibration = calibration.map(|it| it.id);
-    Decision { verdict, reasons, criteria, hypotheses, guards, effects, sham, looks, calibration }
+    Decision {
+        verdict,
+        reasons,
+        criteria,
+        family: family(prereg, &hypotheses),
+        overall: overall(&hypotheses, 1.0 - prereg.decision.alpha),
+        hypotheses,
+        guards,
+        effects,
+        sham,
+        looks,
+        calibration: calibration.map(|it| it.id),
+    }
 }
 
 impl Decision {

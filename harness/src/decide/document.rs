@@ -1,8 +1,8 @@
 //! A decision as the store keeps it: a JSON document, and a row for each hypothesis and guard.
 
 use super::{
-    CellLooks, Criterion, Decision, EffectRow, Effects, Judged, Kind, Look, Outlook, Robustness, Tested,
-    Vote, label,
+    CellLooks, Criterion, Decision, EffectRow, Effects, Family, Judged, Kind, Look, Outlook, Overall,
+    Robustness, Tested, Vote, label,
 };
 use crate::analyse::{Analysis, Caveat, Comparison, Gain, Score, Undefined};
 use crate::prereg::Prereg;
@@ -40,6 +40,12 @@ pub fn document(prereg: &Prereg, decision: &Decision, analysis: &Analysis) -> Va
     if let Some(id) = decision.calibration {
         document["calibration"] = json!(id);
     }
+    if let Some(it) = &decision.family {
+        document["family"] = family(it);
+    }
+    if !decision.overall.is_empty() {
+        document["overall"] = decision.overall.iter().map(overall).collect();
+    }
     if prereg.factors.is_some() {
         document["effects"] = decision.effects.iter().map(effects).collect();
     }
@@ -73,6 +79,26 @@ fn look(it: &Look) -> Value {
         })
     };
     json!({ "blocks": it.blocks, "stops": it.stops, "claims": it.judged.iter().map(claim).collect::<Vec<_>>() })
+}
+
+fn family(it: &Family) -> Value {
+    json!({
+        "size": it.size,
+        "alpha": it.alpha,
+        "correction": it.correction,
+        "below_alpha": { "alone": it.alone, "corrected": it.corrected, "bh": it.discoveries },
+        "expected_false": { "alone": it.by_chance(), "bh": it.false_discoveries() },
+    })
+}
+
+fn overall(it: &Overall) -> Value {
+    json!({
+        "metric": it.metric,
+        "treatment": it.treatment,
+        "control": it.control,
+        "cells": it.cells,
+        "geometric_gain": gain(it.gain.clone()),
+    })
 }
 
 fn effects(it: &Effects) -> Value {

@@ -69,6 +69,10 @@
 //! ([`Additivity`](crate::stats::Additivity)), from arms taken as independent; without a gain, or with one that cannot be told
 //! from zero, it is undefined.
 //!
+//! Beside a family of several hypotheses stands how many of its p-values chance alone would bring below alpha ([`Family`]),
+//! and beside what is claimed of two arms in several cells the geometric mean of the ratios over all of them ([`Overall`]).
+//! Both inform and decide nothing.
+//!
 //! Every hypothesis is also put to a panel of methods with other assumptions ([`mod@crate::stats::panel`]), each of them asked
 //! for the registered claim, against its margin and in its direction, at the registered alpha and without correction: is the
 //! treatment better than the control as it were with a gain on the margin, multiplied or shifted. For "non-inferior" and
@@ -85,11 +89,13 @@ mod decision;
 mod dependence;
 mod document;
 mod effects;
+mod family;
 mod floor;
 mod judge;
 mod label;
 mod looks;
 mod method;
+mod overall;
 mod paired;
 mod planned;
 mod position;
@@ -105,11 +111,13 @@ pub use criterion::Criterion;
 pub use decision::{Decision, decide, gain_text};
 pub use document::{document, findings};
 pub use effects::{EffectRow, Effects};
+pub use family::Family;
 pub use floor::calibration;
 pub use judge::{Judged, Kind};
 pub use label::{label, spelling};
 pub use looks::{CellLooks, Look, is_over};
 pub use method::{Method, Tested};
+pub use overall::Overall;
 pub use planned::{Against, POWERS, Planned, plan_power};
 pub use position::Position;
 pub use power::Outlook;

@@ -1,12 +1,15 @@
 //! What the plots of an experiment and of a ledger are drawn from.
 
+use super::arm_bars::arms;
 use super::experiment::{Experiment, RecordedRun};
+use super::heat_map::heat;
 use super::markdown::safe_file_name;
 use super::plot::{
-    self, Arm, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel, Samples,
-    Square, VerdictRow, Verdicts,
+    self, Arm, GainMean, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel,
+    Samples, Square, VerdictRow, Verdicts,
 };
-use crate::decide::{Judged, Kind, label};
+use crate::analyse::{Gain, Undefined};
+use crate::decide::{Judged, Kind, Overall, label};
 use crate::prereg::{Factor, Metric, Prereg, Stopping};
 use crate::stats;
 use crate::store::SampleSet;
@@ -25,25 +28,54 @@ pub struct Figure {
     pub svg: String,
 }
 
+/// Plots of one folder, and what cannot be drawn.
+struct Drawn {
+    folder: String,
+    figures: Vec<Figure>,
+    problems: Vec<String>,
+}
+
+impl Drawn {
+    fn below(folder: String) -> Self {
+        Self { folder, figures: Vec::new(), problems: Vec::new() }
+    }
+
+    fn add(
+        &mut self,
+        stem: &str,
+        title: String,
+        alternative: String,
+        drawn: Result<String, plot::PlotError>,
+    ) {
+        let path = format!("{}/{stem}.svg", self.folder);
+        match drawn {
+            Ok(svg) => self.figures.push(Figure { path, title, alternative, svg }),
+            Err(error) => self.problems.push(format!("no plot `{stem}`: {error}")),
+        }
+    }
+}
+
 /// The plots of an experiment's deciding run, in ledger order. What cannot be drawn is left out with its reason.
 pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
-    let (mut figures, mut problems) = (Vec::new(), Vec::new());
-    let Some(run) = experiment.deciding() else { return (figures, problems) };
     let prereg = experiment.prereg();
-    let folder = safe_file_name(&prereg.id);
-    let mut add = |stem: &str, title: String, alternative: String, drawn: Result<String, plot::PlotError>| {
-        match drawn {
-            Ok(svg) => figures.push(Figure { path: format!("{folder}/{stem}.svg"), title, alternative, svg }),
-            Err(error) => problems.push(format!("no plot `{stem}`: {error}")),
-        }
-    };
+    let mut all = Drawn::below(safe_file_name(&prereg.id));
+    let Some(run) = experiment.deciding() else { return (all.figures, all.problems) };
     if let Some(gains) = gains(prereg, run) {
         let alternative = format!("Gains of {} against zero and their margins, with intervals", prereg.id);
-        add("gain", "Gain of each hypothesis and guard".to_owned(), alternative, plot::gain::draw(&gains));
+        all.add(
+            "gain",
+            "Gain of each hypothesis and guard".to_owned(),
+            alternative,
+            plot::gain::draw(&gains),
+        );
+    }
+    if let Some(heat) = heat(prereg, run) {
+        let alternative = format!("Heat map of the gains of {} by cell, with what was found", prereg.id);
+        all.add("heat-map", "Gain by cell".to_owned(), alternative, plot::heat::draw(&heat));
     }
     if let Some(looks) = looks(prereg, run) {
         let alternative = format!("Each look of {} against its boundary", prereg.id);
-        add("looks", "Looks".to_owned(), alternative, plot::looks::draw(&looks));
+        all.add("looks", "Looks".to_owned(), alternative, plot::looks::draw(&looks));
     }
     for metric in claimed_first(prereg) {
         if let Some(plot) = interaction(prereg, run, metric) {
@@ -53,13 +85,13 @@ pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
                 metric.name, prereg.id
             );
             let stem = format!("interaction-{}", safe_file_name(&metric.name));
-            add(&stem, title, alternative, plot::interaction::draw(&plot));
+            all.add(&stem, title, alternative, plot::interaction::draw(&plot));
         }
         let samples = samples(prereg, run, metric);
         for it in plot::OF_SAMPLES {
             let title = format!("{} of {}", it.title, metric.name);
             let alternative = format!("{title} in {}, each arm in each cell", prereg.id);
-            add(
+            all.add(
                 &format!("{}-{}", it.id, safe_file_name(&metric.name)),
                 title,
                 alternative,
@@ -67,11 +99,30 @@ pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
             );
         }
     }
-    (figures, problems)
+    (all.figures, all.problems)
 }
 
-/// The plot that closes a ledger; `None` while nothing has run.
-pub fn of_ledger(name: &str, experiments: &[Experiment]) -> Option<Result<Figure, plot::PlotError>> {
+/// The plots of a whole ledger, in its order, and what cannot be drawn, with its reason.
+pub fn of_ledger(name: &str, experiments: &[Experiment]) -> (Vec<Figure>, Vec<String>) {
+    let mut all = Drawn::below(format!("ledger-{}", safe_file_name(name)));
+    if !experiments.is_empty() {
+        let verdicts = verdicts(name, experiments);
+        let title = verdicts.title.clone();
+        all.add(
+            "verdicts",
+            title.clone(),
+            format!("{title}, by experiment"),
+            plot::verdicts::draw(&verdicts),
+        );
+    }
+    if let Some(arms) = arms(name, experiments) {
+        let alternative = format!("{}, with what was found of each", arms.title);
+        all.add("arms", arms.title.clone(), alternative, plot::arms::draw(&arms));
+    }
+    (all.figures, all.problems)
+}
+
+fn verdicts(name: &str, experiments: &[Experiment]) -> Verdicts {
     let rows: Vec<VerdictRow> = experiments
         .iter()
         .map(|it| {
@@ -88,17 +139,7 @@ pub fn of_ledger(name: &str, experiments: &[Experiment]) -> Option<Result<Figure
             }
         })
         .collect();
-    let title = format!("Ledger {name}: gain of the first hypothesis");
-    let svg = plot::verdicts::draw(&Verdicts { title: title.clone(), rows });
-    let path = format!("ledger-{}/verdicts.svg", safe_file_name(name));
-    (!experiments.is_empty()).then(|| {
-        svg.map(|svg| Figure {
-            path,
-            title: title.clone(),
-            alternative: format!("{title}, by experiment"),
-            svg,
-        })
-    })
+    Verdicts { title: format!("Ledger {name}: gain of the first hypothesis"), rows }
 }
 
 /// Metrics that something is claimed of first: they are what a reader came for.
@@ -128,20 +169,26 @@ fn gains(prereg: &Prereg, run: &RecordedRun) -> Option<Gains> {
             },
             finding: it.finding,
             // With looks the interval is not that of a single one, and cannot be made anew.
-            gain: match (&it.gain, it.position, it.counted) {
+            gain: drawn(match (&it.gain, it.position, it.counted) {
                 (Ok(gain), Some(_), Margin::Relative(_)) => Ok(*gain),
                 _ => it.comparison.relative_gain(level),
-            }
-            .map(|gain| plot::Gain {
-                value: gain.value,
-                interval: Some(Interval { low: gain.interval.lower, high: gain.interval.upper }),
-            })
-            .map_err(|undefined| undefined.0),
+            }),
         }
     };
     let rows: Vec<_> = run.decision.hypotheses.iter().chain(&run.decision.guards).map(row).collect();
+    let mean = |it: &Overall| GainMean {
+        label: format!("{} on the whole", it.metric),
+        note: format!("{} cells, {} against {}", it.cells, it.treatment, it.control),
+        gain: drawn(it.gain.clone()),
+    };
+    let means = run.decision.overall.iter().map(mean).collect();
     let title = format!("{}: gain, positive is better", prereg.title);
-    (!rows.is_empty()).then(|| Gains { title, interval: super::tables::levels(&run.decision), rows })
+    (!rows.is_empty()).then(|| Gains { title, interval: super::tables::levels(&run.decision), rows, means })
+}
+
+fn drawn(gain: Result<Gain, Undefined>) -> Result<plot::Gain, String> {
+    let interval = |it: stats::Interval| Some(Interval { low: it.lower, high: it.upper });
+    gain.map(|it| plot::Gain { value: it.value, interval: interval(it.interval) }).map_err(|it| it.0)
 }
 
 fn looks(prereg: &Prereg, run: &RecordedRun) -> Option<Looks> {

@@ -1,13 +1,16 @@
 //! Ledgers, plots and tables, from what the store holds and nothing else: no clock, no locale. The same rows
 //! give the same bytes, for ever.
 
+mod arm_bars;
 mod caveats;
 mod criteria;
 mod design;
 mod effects;
 mod experiment;
 mod factorial;
+mod family;
 mod figures;
+mod heat_map;
 mod host;
 mod ledger;
 mod looks;

@@ -20,17 +20,11 @@ pub fn pages(name: &str, experiments: &[Experiment]) -> (Vec<Page>, Vec<String>)
         problems.extend(left_out.into_iter().map(|it| format!("{}: {it}", experiment.prereg().id)));
         figures.push(drawn);
     }
-    let closing = match of_ledger(name, experiments) {
-        Some(Ok(figure)) => Some(figure),
-        Some(Err(problem)) => {
-            problems.push(format!("ledger {name}: {problem}"));
-            None
-        }
-        None => None,
-    };
-    let text = ledger(name, experiments, &figures, closing.as_ref());
+    let (of_all, left_out) = of_ledger(name, experiments);
+    problems.extend(left_out.into_iter().map(|it| format!("ledger {name}: {it}")));
+    let text = ledger(name, experiments, &figures, &of_all);
     let mut pages = vec![Page { path: format!("ledgers/{name}.md"), text }];
-    let plots = figures.into_iter().flatten().chain(closing);
+    let plots = figures.into_iter().flatten().chain(of_all);
     pages.extend(plots.map(|it| Page { path: format!("plots/{}", it.path), text: it.svg }));
     (pages, problems)
 }

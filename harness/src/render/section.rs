@@ -6,7 +6,7 @@ use super::effects::{contrasts, scorecard};
 use super::experiment::{Experiment, RecordedRun};
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, code, contained, escape, image, link, prose, summary};
-use super::{caveats, factorial, host, looks, robustness, tables};
+use super::{caveats, factorial, family, host, looks, robustness, tables};
 use crate::analyse::{Caveat, Comparison, Place};
 use crate::decide::{Judged, label};
 use crate::prereg::Prereg;
@@ -48,9 +48,12 @@ pub(super) fn write(
         }
         Some(run) => {
             verdict(page, experiment, run)?;
-            for figure in figures.iter().filter(|it| it.path.ends_with("/gain.svg")) {
-                picture(page, figure)?;
+            for stem in ["/gain.svg", "/heat-map.svg"] {
+                for figure in figures.iter().filter(|it| it.path.ends_with(stem)) {
+                    picture(page, figure)?;
+                }
             }
+            family::write(page, prereg, run)?;
             looks::write(page, prereg, &run.decision)?;
             for figure in figures.iter().filter(|it| it.path.ends_with("/looks.svg")) {
                 picture(page, figure)?;
@@ -199,7 +202,8 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
     }
     // Those of the gains, of looks and of a factorial stand elsewhere.
     let elsewhere = |it: &Figure| {
-        it.path.ends_with("/gain.svg") || it.path.ends_with("/looks.svg") || it.path.contains("/interaction-")
+        let stands = ["/gain.svg", "/heat-map.svg", "/looks.svg"];
+        stands.iter().any(|stem| it.path.ends_with(stem)) || it.path.contains("/interaction-")
     };
     let rest: Vec<_> = figures.iter().filter(|it| !elsewhere(it)).collect();
     // The metric that is claimed comes first: its plots are shown, the others folded away.

@@ -30,7 +30,7 @@
 //! | what must a reader know | [`shapiro_wilk`], [`tukey_outliers`], [`Autocorrelation`], [`trend()`] |
 //! | did it settle, is it of one piece, was the clock fine enough | [`steady_state`], [`warm_up_length`], [`modality()`], [`Resolution`] |
 //! | which n would decide | [`Design::needed_n`], [`Design::detectable`], [`mann_whitney_smallest_p`] |
-//! | several hypotheses, switches, hosts, looks | [`Correction`], [`factorial_2x2`], [`meta_analysis`], [`sign_stream`], [`group_sequential()`] |
+//! | several hypotheses, cells, switches, hosts, looks | [`Correction`], [`geometric_mean()`], [`factorial_2x2`], [`meta_analysis`], [`sign_stream`], [`group_sequential()`] |
 //!
 //! # Example
 //!
@@ -108,6 +108,7 @@ mod warm_up;
 // Designs and families.
 mod additivity;
 mod factorial;
+mod geometric_mean;
 mod meta;
 mod multiplicity;
 mod paired;
@@ -138,6 +139,7 @@ pub use error::StatsError;
 pub use factorial::{
     Cell, Contrast, ContrastRatio, Effect, Factorial2x2, MultiplicativeInteraction, factorial, factorial_2x2,
 };
+pub use geometric_mean::{GeometricMean, geometric_mean};
 pub use group_sequential::{Decision, GroupSequential, Look, Sides, Spending, group_sequential, repeated_p};
 pub use harrell_davis::{HarrellDavis, harrell_davis, quantile_difference, quantile_ratio};
 pub use hodges_lehmann::{HodgesLehmann, ShiftInterval, hodges_lehmann};

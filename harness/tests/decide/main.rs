@@ -8,6 +8,7 @@ mod caveats;
 mod contrasts;
 mod error_rates;
 mod factorial;
+mod family;
 mod invalid;
 mod looks;
 mod planned;

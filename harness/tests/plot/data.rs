@@ -106,7 +106,8 @@ fn guard(row: GainRow) -> GainRow {
 }
 
 pub(crate) fn gains(title: &str, rows: Vec<GainRow>) -> Gains {
-    Gains { title: title.to_owned(), interval: "95 % interval, Holm-corrected".to_owned(), rows }
+    let interval = "95 % interval, Holm-corrected".to_owned();
+    Gains { title: title.to_owned(), interval, rows, means: Vec::new() }
 }
 
 /// A handful of rows, none far beyond 100 %.

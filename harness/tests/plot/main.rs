@@ -4,9 +4,10 @@
 
 mod data;
 mod degenerate;
+mod grids;
 mod xml;
 
-use harness::render::plot::{OF_SAMPLES, PlotError, Samples, gain, interaction, looks, verdicts};
+use harness::render::plot::{OF_SAMPLES, PlotError, Samples, arms, gain, heat, interaction, looks, verdicts};
 use std::path::Path;
 
 /// Every example with its document.
@@ -15,12 +16,24 @@ fn examples() -> Vec<(String, String)> {
     for (name, samples) in [("lazy", data::lazy()), ("twelve", data::twelve())] {
         all.extend(both(name, &samples).map(|(name, svg)| (name, svg.unwrap())));
     }
-    for (name, gains) in [("loading", data::loading()), ("wide", data::wide()), ("sixty", data::sixty())] {
+    let gains = [
+        ("loading", data::loading()),
+        ("wide", data::wide()),
+        ("sixty", data::sixty()),
+        ("cells", grids::forest()),
+    ];
+    for (name, gains) in gains {
         all.push((format!("gain-{name}"), gain::draw(&gains).unwrap()));
     }
     all.push(("looks-loading".to_owned(), looks::draw(&data::looks()).unwrap()));
     for (name, plot) in [("slots", data::slots()), ("eight", data::eight())] {
         all.push((format!("interaction-{name}"), interaction::draw(&plot).unwrap()));
+    }
+    for (name, plot) in [("codec", grids::codec()), ("odd", grids::odd())] {
+        all.push((format!("heat-{name}"), heat::draw(&plot).unwrap()));
+    }
+    for (name, plot) in [("loading", grids::loading()), ("slots", grids::slots())] {
+        all.push((format!("arms-{name}"), arms::draw(&plot).unwrap()));
     }
     all.push(("verdicts-ledger".to_owned(), verdicts::draw(&data::ledger()).unwrap()));
     all

@@ -83,6 +83,23 @@ impl Canvas<'_> {
         self.area.draw(&Rectangle::new([from, to], ink.light().filled())).map_err(failed)
     }
 
+    /// Diagonal lines over a rectangle, `step` pixels from each other.
+    pub(super) fn hatch(
+        &mut self,
+        from: (i32, i32),
+        to: (i32, i32),
+        step: usize,
+        ink: Ink,
+    ) -> Result<(), PlotError> {
+        let (width, height) = (to.0 - from.0, to.1 - from.1);
+        for start in (4 - height..width).step_by(step) {
+            // Up to the right, from the lower or left side to the upper or right one.
+            let at = |x: i32| (from.0 + x, to.1 - (x - start));
+            self.path(vec![at(start.max(0)), at((start + height).min(width))], ink, 1, 1.0)?;
+        }
+        Ok(())
+    }
+
     /// A line through `points`.
     pub(super) fn path(
         &mut self,
@@ -157,7 +174,7 @@ fn document(svg: &str, title: &str, description: &str, full: &[Option<String>]) 
     let head = head.replacen("<svg ", "<svg role=\"img\" ", 1);
     let (title, description) = (escape(&text::clean(title)), escape(&text::clean(description)));
     let mut out =
-        format!("{head}>\n<title>{title}</title>\n<desc>{description}</desc>\n{}", palette::style());
+        format!("{head}>\n<title>{title}</title>\n<desc>{description}</desc>\n{}", palette::style(body));
     let mut pieces = body.split("<text ");
     out.push_str(pieces.next().unwrap_or(""));
     for (piece, full) in pieces.zip(full) {

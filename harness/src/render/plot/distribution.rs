@@ -3,8 +3,9 @@
 use super::canvas::{self, Anchor, Canvas, Type, WIDTH};
 use super::frame::{self, EDGE};
 use super::palette::Ink;
-use super::samples::{self, Arm, Panel, Samples, ValueAxis};
+use super::samples::{self, Arm, Panel, Samples};
 use super::series::{self, Series};
+use super::value_axis::ValueAxis;
 use super::{PlotError, swarm};
 
 /// Where names end, the values begin and end, and the medians begin.
@@ -73,7 +74,7 @@ fn draw_panel(
     let bounds = panel.arms.iter().filter_map(|it| it.interval).flat_map(|it| [it.low, it.high]);
     let measured = panel.arms.iter().flat_map(|it| &it.samples).copied();
     let values: Vec<f64> = measured.chain(bounds).collect();
-    let axis = ValueAxis::new(samples, panel, &values, VALUES)?;
+    let axis = ValueAxis::new(&samples.metric, samples.unit, &panel.medians(), &values, VALUES)?;
     let (first, last) = (top + HEAD, top + HEAD + ROW * panel.arms.len() as i32);
 
     canvas.text((EDGE, top + 18), &panel.cell, Type::LABEL.bold(), MEDIANS - EDGE - 16)?;

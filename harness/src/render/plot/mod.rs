@@ -5,8 +5,10 @@
 //! | [`distribution`] | [`Samples`] | every sample, median and interval of every arm |
 //! | [`sequence`] | [`Samples`] | the samples in the order in which they were made |
 //! | [`interaction`] | [`Interaction`] | the means of a factorial, and where they would be if effects added up |
-//! | [`gain`] | [`Gains`] | each hypothesis and guard: gain, interval, margin, finding |
+//! | [`gain`] | [`Gains`] | each hypothesis and guard: gain, interval, margin, finding; and geometric means over cells |
+//! | [`heat`] | [`Heat`] | the gain and the finding of each hypothesis, cells by cells |
 //! | [`looks`] | [`Looks`] | each hypothesis and guard at each look: observed statistic and boundary |
+//! | [`arms`] | [`Arms`] | each arm of a ledger in one metric, and what was found of it |
 //! | [`verdicts`] | [`Verdicts`] | each experiment of a ledger: gain and verdict |
 //!
 //! What all of them keep to:
@@ -19,12 +21,14 @@
 //!   `<title>` of the text. More rows make a plot taller.
 //! - Whatever the numbers are, drawing ends at once with a document or with a [`PlotError`].
 
+pub mod arms;
 mod axis;
 mod canvas;
 pub mod distribution;
 mod error;
 mod frame;
 pub mod gain;
+pub mod heat;
 pub mod interaction;
 mod interval;
 pub mod looks;
@@ -36,11 +40,14 @@ mod share;
 mod swarm;
 mod text;
 mod thin;
+mod value_axis;
 pub mod verdicts;
 
+pub use arms::{ArmBar, ArmGroup, Arms};
 pub use canvas::WIDTH;
 pub use error::{LARGEST, PlotError};
-pub use gain::{Gain, GainRow, Gains};
+pub use gain::{Gain, GainMean, GainRow, Gains};
+pub use heat::{Heat, HeatPanel, Tile};
 pub use interaction::{Interaction, Mean, Square};
 pub use interval::Interval;
 pub use looks::{LookPanel, LookPoint, Looks};

@@ -37,7 +37,12 @@ pub(super) enum Ink {
     Gray,
     /// Refuted, violated, rejected.
     Red,
+    /// Behind a number between minus and plus [`TINT_STEPS`]: how far it is from zero, and on which side.
+    Tint(i8),
 }
+
+/// How many tints there are on either side of zero.
+pub(super) const TINT_STEPS: i8 = 4;
 
 /// Every ink with its light and its dark color.
 const INKS: &[(Ink, u32, u32)] = &[
@@ -55,19 +60,47 @@ const INKS: &[(Ink, u32, u32)] = &[
     (Ink::Red, 0xB8_23_1C, 0xFF_7B_72),
 ];
 
+/// The tints from the lowest to the highest, light and dark: orange for less, blue for more, which readers who do not
+/// tell red from green tell apart; the stronger, the farther from zero.
+const TINTS: [(u32, u32); 2 * TINT_STEPS as usize + 1] = [
+    (0xE9_8E_4A, 0x8A_4A_12),
+    (0xF2_AE_7B, 0x6E_3D_14),
+    (0xF8_CC_AA, 0x53_31_16),
+    (0xFB_E6_D7, 0x3A_28_1A),
+    (0xF4_F4_F2, 0x24_28_2D),
+    (0xDD_EB_F7, 0x19_2E_42),
+    (0xBB_D9_F0, 0x1A_40_62),
+    (0x94_C5_E8, 0x1C_53_82),
+    (0x6D_B0_DF, 0x20_65_A2),
+];
+
+/// The light and the dark color of every ink.
+fn colors() -> impl Iterator<Item = (Ink, u32, u32)> {
+    let tints = (-TINT_STEPS..=TINT_STEPS).zip(TINTS);
+    INKS.iter().copied().chain(tints.map(|(step, (light, dark))| (Ink::Tint(step), light, dark)))
+}
+
 impl Ink {
     /// The color that is written into the picture.
     pub(super) fn light(self) -> RGBColor {
-        let rgb = INKS.iter().find(|(ink, ..)| *ink == self).map_or(0, |(_, light, _)| *light);
+        let own = match self {
+            Self::Tint(step) => Self::Tint(step.clamp(-TINT_STEPS, TINT_STEPS)),
+            other => other,
+        };
+        let rgb = colors().find(|(ink, ..)| *ink == own).map_or(0, |(_, light, _)| light);
         let [_, red, green, blue] = rgb.to_be_bytes();
         RGBColor(red, green, blue)
     }
 }
 
-/// The style sheet that swaps every light color for its dark one.
-pub(super) fn style() -> String {
+/// The style sheet that swaps every light color of a picture for its dark one. Tints are in few pictures, and only in the
+/// style sheets of those.
+pub(super) fn style(picture: &str) -> String {
     let mut css = String::from("<style>@media (prefers-color-scheme: dark) {\n");
-    for (_, light, dark) in INKS {
+    let wanted = |ink: Ink, light: u32| {
+        !matches!(ink, Ink::Tint(_)) || picture.contains(&format!("fill=\"#{light:06X}\""))
+    };
+    for (_, light, dark) in colors().filter(|(ink, light, _)| wanted(*ink, *light)) {
         css.push_str(&format!("[fill=\"#{light:06X}\"] {{ fill: #{dark:06X} }}\n"));
         css.push_str(&format!("[stroke=\"#{light:06X}\"] {{ stroke: #{dark:06X} }}\n"));
     }
@@ -96,9 +129,29 @@ mod tests {
 
     #[test]
     fn every_ink_is_its_own_color_in_light_and_dark() {
-        for (i, one) in INKS.iter().enumerate() {
-            for other in &INKS[i + 1..] {
+        let inks: Vec<_> = colors().collect();
+        for (i, one) in inks.iter().enumerate() {
+            for other in &inks[i + 1..] {
                 assert!(one.1 != other.1 && one.2 != other.2, "{:?} and {:?}", one.0, other.0);
+            }
+        }
+    }
+
+    #[test]
+    fn words_can_be_read_on_every_tint() {
+        let (_, on_light, on_dark) = INKS[3];
+        for (light, dark) in TINTS {
+            assert!(contrast(light, on_light) >= 4.5 && contrast(dark, on_dark) >= 4.5, "{light:06X}");
+        }
+    }
+
+    #[test]
+    fn tints_are_the_stronger_the_farther_from_zero() {
+        let middle = usize::from(TINT_STEPS.unsigned_abs());
+        for side in [TINTS[..=middle].iter().rev().collect::<Vec<_>>(), TINTS[middle..].iter().collect()] {
+            for pair in side.windows(2) {
+                assert!(luminance(pair[0].0) > luminance(pair[1].0), "{pair:06X?}");
+                assert!(luminance(pair[0].1) < luminance(pair[1].1), "{pair:06X?}");
             }
         }
     }

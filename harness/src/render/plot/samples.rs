@@ -1,8 +1,7 @@
-use super::axis::{Axis, Kind};
 use super::error::drawable;
 use super::series::{self, Series};
 use super::{Interval, PlotError};
-use crate::vocab::{Direction, Role, Unit, UnitKind, significant};
+use crate::vocab::{Direction, Role, Unit};
 
 /// The samples of one metric: what plots of samples are made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +72,11 @@ impl Panel {
         Ok(())
     }
 
+    /// The middle of each of its arms.
+    pub(super) fn medians(&self) -> Vec<f64> {
+        self.arms.iter().map(Arm::median).collect()
+    }
+
     /// The looks of its arms.
     pub(super) fn looks(&self) -> Vec<Series> {
         series::looks(self.arms.iter().map(|it| it.role))
@@ -90,69 +94,6 @@ impl Arm {
             0 => sorted[half - 1] / 2.0 + sorted[half] / 2.0,
             _ => sorted[half],
         }
-    }
-}
-
-/// The axis of the values of a panel, in the unit in which they read best.
-pub(super) struct ValueAxis {
-    axis: Axis,
-    from: Unit,
-    shown: Unit,
-    /// Each tick carries its own unit.
-    units_on_ticks: bool,
-    /// What stands along the axis.
-    pub(super) title: String,
-}
-
-impl ValueAxis {
-    /// The axis for `values` of `panel`, logarithmic if its arms are far apart.
-    pub(super) fn new(
-        samples: &Samples,
-        panel: &Panel,
-        values: &[f64],
-        pixels: (i32, i32),
-    ) -> Result<Self, PlotError> {
-        let medians: Vec<f64> = panel.arms.iter().map(Arm::median).collect();
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().fold(0.0, |most: f64, it| most.max(it.abs()));
-        let (kind, factor) = Kind::for_arms(&medians, least);
-        let shown = samples.unit.readable(most);
-        let ratio = samples.unit.scale() / shown.scale();
-        let axis = Axis::over(kind, values.iter().map(|it| it * ratio), pixels)?;
-        let decimal = matches!(shown.kind(), UnitKind::Time | UnitKind::Rate);
-        let units_on_ticks = kind == Kind::Log && decimal;
-        let metric = if units_on_ticks || shown.name() == "1" {
-            samples.metric.clone()
-        } else {
-            format!("{} ({shown})", samples.metric)
-        };
-        let title = match kind {
-            Kind::Log => format!(
-                "{metric}, logarithmic scale: arms differ by a factor of {}",
-                significant(factor, if factor < 1e6 { 2 } else { 1 })
-            ),
-            Kind::Linear | Kind::Symlog => metric,
-        };
-        Ok(Self { axis, from: samples.unit, shown, units_on_ticks, title })
-    }
-
-    /// The pixel of a value in the registered unit.
-    pub(super) fn at(&self, value: f64) -> i32 {
-        self.axis.at(value * (self.from.scale() / self.shown.scale()))
-    }
-
-    /// Pixels and texts of about `wanted` ticks.
-    pub(super) fn ticks(&self, wanted: i32) -> Vec<(i32, String)> {
-        let text = |tick: f64, plain: String| {
-            if self.units_on_ticks {
-                let best = self.shown.readable(tick);
-                format!("{} {best}", significant(tick * (self.shown.scale() / best.scale()), 1))
-            } else {
-                plain
-            }
-        };
-        let labels = self.axis.labels(wanted).into_iter();
-        labels.map(|(tick, plain)| (self.axis.at(tick), text(tick, plain))).collect()
     }
 }
 

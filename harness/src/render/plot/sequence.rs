@@ -4,9 +4,10 @@ use super::axis::{Axis, Kind};
 use super::canvas::{self, Anchor, Canvas, Type, WIDTH};
 use super::frame::{self, EDGE};
 use super::palette::Ink;
-use super::samples::{self, Arm, Panel, Samples, ValueAxis};
+use super::samples::{self, Arm, Panel, Samples};
 use super::series::{self, Series};
 use super::text::{self, Size};
+use super::value_axis::ValueAxis;
 use super::{PlotError, thin};
 
 /// Where the blocks begin and end.
@@ -71,7 +72,7 @@ fn draw_panel(canvas: &mut Canvas<'_>, samples: &Samples, panel: &Panel, top: i3
     let rows = legend(panel);
     let first = top + HEAD + LEGEND * rows.last().map_or(1, |(_, row)| row + 1);
     let last = first + BODY;
-    let axis = ValueAxis::new(samples, panel, &values, (last, first))?;
+    let axis = ValueAxis::new(&samples.metric, samples.unit, &panel.medians(), &values, (last, first))?;
     let warm = longest(panel, |it| it.warmups.len());
     let n = longest(panel, |it| it.samples.len());
     let blocks = Axis::over(Kind::Linear, [-f64::from(warm), f64::from(n - 1)], BLOCKS)?;

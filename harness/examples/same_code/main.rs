@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Every comparison is a run as `harness run` makes it, with 30 samples of each arm, two worker processes and the registered
-//! rule, but nothing is stored. A level of 5 % should find a difference in about 5 % of all comparisons.
+//! rule, but nothing is stored. A level of 5 % should find a difference in about 5 % of all comparisons, which
+//! the interval (Wilson) beside what was found then holds.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "an example that prints a table")]
 
@@ -15,6 +16,7 @@ use harness::decide::decide;
 use harness::measure::{Interrupt, Program, Workers, run};
 use harness::plan::Plan;
 use harness::prereg::{Prereg, parse};
+use harness::stats::wilson;
 use harness::store::{Event, Git, Run, RunArm, RunData, SampleSet};
 use harness::vocab::{RunState, Verdict};
 use harness::worker::{Prepared, Sample, Setup, System};
@@ -89,8 +91,8 @@ fn compare(args: &[String]) -> Result<(), Box<dyn Error>> {
     let comparisons: usize = args.first().map_or(Ok(40), |it| it.parse())?;
     let wanted = |name: &str| args.len() < 2 || args[1..].iter().any(|it| it == name);
     println!(
-        "{:11} {:5} {:>11} {:>10} {:>8} {:>14} {:>14}",
-        "design", "load", "comparisons", "differences", "accepts", "median |gain|", "median width"
+        "{:11} {:5} {:>11} {:>22} {:>8} {:>14} {:>14}",
+        "design", "load", "comparisons", "differences [95 %]", "accepts", "median |gain|", "median width"
     );
     for (name, design, rule) in DESIGNS.iter().filter(|it| wanted(it.0)) {
         let prereg = registration(design, rule)?;
@@ -105,10 +107,14 @@ fn compare(args: &[String]) -> Result<(), Box<dyn Error>> {
                 all.sort_by(f64::total_cmp);
                 all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
             };
+            let differ = u32::try_from(count(|it| it.differs))?;
+            let all = u32::try_from(comparisons)?;
+            let [low, high] = wilson(differ, all).map(|it| 100.0 * it);
+            let share = 100.0 * f64::from(differ) / f64::from(all.max(1));
             println!(
-                "{name:11} {:5} {comparisons:>11} {:>10} % {:>8} {:>12.2} % {:>12.2} %",
+                "{name:11} {:5} {comparisons:>11} {:>22} {:>8} {:>12.2} % {:>12.2} %",
                 if loaded { "busy" } else { "alone" },
-                100 * count(|it| it.differs) / comparisons.max(1),
+                format!("{share:.1} % [{low:.1}, {high:.1}]"),
                 count(|it| it.accepted),
                 100.0 * median(|it| it.gain.abs()),
                 100.0 * median(|it| it.width),
@@ -187,6 +193,7 @@ fn once(prereg: &Prereg, seed: u64) -> Result<Found, Box<dyn Error>> {
         binary: None,
         folder: None,
         built: None,
+        others: Vec::new(),
     };
     let scratch = std::env::temp_dir().join(format!("same-code-{}", std::process::id()));
     let interrupt = Interrupt::new()?;

@@ -1,5 +1,5 @@
 //! The `harness` program.
 
 fn main() -> std::process::ExitCode {
-    harness::cli::main()
+    harness::measure::serve_as_launcher().unwrap_or_else(harness::cli::main)
 }

@@ -57,6 +57,7 @@ fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measur
         binary: None,
         folder: None,
         built: None,
+        others: Vec::new(),
     };
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
@@ -256,6 +257,7 @@ fn an_interruption_ends_the_wait_at_once() {
         binary: None,
         folder: None,
         built: None,
+        others: Vec::new(),
     };
     let scratch = tempfile::tempdir().unwrap();
     let interrupt = Interrupt::new().unwrap();

@@ -11,6 +11,8 @@ pub struct SetAside {
     pub cell: String,
     /// The block.
     pub block: u32,
+    /// The step of the plan that measured it; runs of before this was kept have none.
+    pub step: Option<u64>,
     /// Which attempt at it, from 1.
     pub attempt: u32,
     /// Whether it is excluded for good; else it was measured again.
@@ -37,6 +39,7 @@ fn read(block: &Value) -> Option<SetAside> {
     Some(SetAside {
         cell: block.get("cell")?.as_str()?.to_owned(),
         block: number("block")?,
+        step: block.get("step").and_then(Value::as_u64),
         attempt: number("attempt")?,
         excluded: block.get("then")?.as_str()? == "exclude",
         reasons: texts(block.get("reasons"), ""),

@@ -50,6 +50,17 @@ pub enum Caveat {
         /// The limits of its 95 % interval.
         limits: [f64; 2],
     },
+    /// The builds of an arm differ by more than the arms do: the order of linking alone may be the difference.
+    BuildsDiffer {
+        /// Where; the arm is the one whose builds differ most.
+        place: Place,
+        /// What it is compared with.
+        other: String,
+        /// From the least to the greatest mean of a build, as a share of the control's mean.
+        apart: f64,
+        /// Between the means of the arms, as a share of the control's.
+        between: f64,
+    },
     /// Samples do not keep one level after the warm-ups.
     NotSteady {
         /// Where.
@@ -155,6 +166,7 @@ impl Caveat {
             Self::FarFromMedian { .. } => "far-from-median",
             Self::Modes { .. } => "modes",
             Self::UnequalSpread { .. } => "unequal-spread",
+            Self::BuildsDiffer { .. } => "builds-differ",
             Self::NotSteady { .. } => "not-steady",
             Self::CoarseClock { .. } => "coarse-clock",
             Self::Worth { .. } => "worth",
@@ -177,6 +189,7 @@ impl Caveat {
             | Self::FarFromMedian { place, .. }
             | Self::Modes { place, .. }
             | Self::UnequalSpread { place, .. }
+            | Self::BuildsDiffer { place, .. }
             | Self::NotSteady { place, .. }
             | Self::CoarseClock { place, .. }
             | Self::Worth { place, .. }
@@ -212,6 +225,12 @@ impl Caveat {
                 significant(*ratio, 3),
                 significant(*low, 3),
                 significant(*high, 3)
+            ),
+            Self::BuildsDiffer { other, apart, between, .. } => format!(
+                "its builds lie {} % apart, more than the {} % to arm `{other}`: the order of linking alone makes such a \
+                 difference",
+                significant(apart * 100.0, 3),
+                significant(between * 100.0, 3)
             ),
             Self::NotSteady { class, .. } => match class {
                 Steadiness::WarmingUp => "still warming up after the warm-ups".to_owned(),

@@ -7,7 +7,7 @@ use crate::stats::{
     modality, shapiro_wilk, spread_ratio, steady_state, trend, tukey_outliers, welch_of_moments,
 };
 use crate::store::RunData;
-use crate::vocab::{Correction, Direction, Order, Role, RunState, UnitKind};
+use crate::vocab::{Correction, Direction, Order, Replicate, Role, RunState, UnitKind};
 use std::collections::BTreeSet;
 
 /// Below this, a check of an assumption raises its caveat. Stricter than a usual alpha, since many are made.
@@ -35,6 +35,7 @@ pub(super) fn caveats(
     }
     for comparison in comparisons.iter().filter(|it| is_registered(prereg, it)) {
         caveats.extend(of_pair(comparison));
+        caveats.extend(builds_differ(prereg, comparison));
     }
     caveats
 }
@@ -161,6 +162,24 @@ fn of_pair(comparison: &Comparison) -> Vec<Caveat> {
         caveats.push(Caveat::Worth { place: place(), control: control.clone(), n, p, p_worth });
     }
     caveats
+}
+
+/// Whether the builds of an arm lie farther apart than the arms.
+fn builds_differ(prereg: &Prereg, comparison: &Comparison) -> Option<Caveat> {
+    let pair = comparison.samples.as_ref().filter(|_| prereg.design.unit() == Replicate::Build)?;
+    let Comparison { metric, cell, treatment, control, .. } = comparison;
+    let spread = |it: &Sample| it.max() - it.min();
+    let mean = |it: &Sample| it.values().iter().map(|value| value / it.len() as f64).sum::<f64>();
+    let whole = mean(&pair.control).abs();
+    let between = (mean(&pair.treatment) - mean(&pair.control)).abs();
+    let sides = [(treatment, control, spread(&pair.treatment)), (control, treatment, spread(&pair.control))];
+    let (arm, other, apart) = sides.into_iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
+    (apart > between && whole > 0.0).then(|| Caveat::BuildsDiffer {
+        place: Place { metric: metric.clone(), cell: cell.clone(), arm: arm.clone() },
+        other: other.clone(),
+        apart: apart / whole,
+        between: between / whole,
+    })
 }
 
 /// How many independent samples each arm is worth; `None` if both seem to be independent.

@@ -16,7 +16,7 @@ use crate::spool::Spool;
 use crate::stats::rng::mix64;
 use crate::store::{self, CellArm, Event, Registration, RunArm, RunLine, SampleSet, StoreError};
 use crate::vocab::RunState;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
@@ -78,7 +78,7 @@ pub(super) fn begin(
             command: program.shown.clone(),
             env: arm.env.iter().cloned().collect(),
             binary: program.binary,
-            build: program.built.as_ref().and_then(|it| serde_json::to_value(it).ok()),
+            build: build(program),
         })
         .collect();
     let lock = RunLock::take(project, id)?;
@@ -99,6 +99,19 @@ pub(super) fn begin(
             Err(failure)
         }
     }
+}
+
+/// How a program was built; all of its builds, if there are several.
+fn build(program: &Program) -> Option<Value> {
+    let mut doc = serde_json::to_value(program.built.as_ref()?).ok()?;
+    if !program.others.is_empty() {
+        let one = |it: &Program| {
+            let salt = it.built.as_ref().and_then(|it| it.salt);
+            json!({ "salt": salt, "binary": it.binary.map(|it| it.to_string()) })
+        };
+        doc["builds"] = program.builds().map(one).collect();
+    }
+    Some(doc)
 }
 
 /// The newest run that waits for something: for samples, or only for its verdict.
@@ -165,8 +178,11 @@ pub(super) fn resume(
     }
     let data = records.run(id)?.ok_or(StoreError::UnknownRun(id))?;
     for (arm, program) in prereg.arms.iter().zip(programs) {
-        let before = data.arms.iter().find(|it| it.arm == arm.name).and_then(|it| it.binary);
-        if before != program.binary {
+        let before = data.arms.iter().find(|it| it.arm == arm.name);
+        let builds = |it: &Value| it.get("builds").cloned();
+        if before.and_then(|it| it.binary) != program.binary
+            || before.and_then(|it| builds(it.build.as_ref()?)) != build(program).as_ref().and_then(builds)
+        {
             return Err(other(&format!("the worker of arm `{}` was built anew since", arm.name)));
         }
     }

@@ -66,7 +66,8 @@ impl<'a> Recording<'a> {
                 telemetry.add(index, measured.conditions);
                 if let Some(aside) = measured.aside.take() {
                     // What does not count is on record nonetheless, in an event of its own.
-                    let detail = set_aside(&aside, &std::mem::take(&mut measured.sets), &measured.conditions);
+                    let detail =
+                        set_aside(index, &aside, &std::mem::take(&mut measured.sets), &measured.conditions);
                     *events += 1;
                     let state = RunState::Running;
                     let event = Event { seq: *events, at: now(), state, detail: Some(detail) };

@@ -27,7 +27,7 @@ pub(super) fn rehearse(
     let mut small = prereg.clone();
     small.design.warmups = 1;
     small.design.samples = 5;
-    small.design.processes = 1;
+    (small.design.processes, small.design.builds) = (1, 1);
     // Five samples are no look, and nothing is decided.
     small.design.looks = None;
     for (_, values) in &mut small.params {

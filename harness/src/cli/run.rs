@@ -8,6 +8,7 @@ use super::rehearsal::rehearse;
 use super::session;
 use super::ui::Ui;
 use crate::measure::{self, Interrupt, Program};
+use crate::plan;
 use crate::prereg::{Launch, Prereg};
 use crate::vocab::Mode;
 use std::collections::BTreeSet;
@@ -54,6 +55,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
 
 /// The programs of all arms, built where they are packages, revisions or have a build of their own.
 pub(super) fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Vec<Program>, Failure> {
+    let salts = plan::salts(&prereg.design);
     let mut shared: Option<Program> = None;
     let mut programs = Vec::new();
     if let Launch::Plain(commands) = &prereg.worker.launch {
@@ -66,7 +68,7 @@ pub(super) fn programs(prereg: &Prereg, project: &Project, ui: &Ui) -> Result<Ve
             continue;
         }
         let mut note = |text: &str| ui.note(text);
-        let program = measure::resolve_arm(&prereg.worker.launch, arm, &project.root, &mut note)
+        let program = measure::resolve_arm(&prereg.worker.launch, arm, &salts, &project.root, &mut note)
             .map_err(|it| Failure::from(it).context(&format!("arm `{}`", arm.name)))?;
         if is_shared {
             shared = Some(program.clone());

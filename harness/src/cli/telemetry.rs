@@ -17,8 +17,11 @@ pub(super) struct Telemetry {
 }
 
 impl Telemetry {
-    /// Adds the conditions of a step of the plan.
+    /// Adds the conditions of a step of the plan; of short steps that are told together they come with the last one.
     pub(super) fn add(&mut self, step: usize, it: Conditions) {
+        if it == Conditions::default() {
+            return;
+        }
         let every = self.joined.max(1);
         match self.rows.last_mut() {
             Some((_, last)) if !self.pending.is_multiple_of(every) => *last = worst(*last, it),
@@ -67,7 +70,7 @@ fn worst(a: Conditions, b: Conditions) -> Conditions {
 }
 
 /// A block whose samples do not count, with its samples.
-pub(super) fn set_aside(aside: &Aside, sets: &[SampleSet], conditions: &Conditions) -> Value {
+pub(super) fn set_aside(step: usize, aside: &Aside, sets: &[SampleSet], conditions: &Conditions) -> Value {
     let first = sets.first();
     let seen: Map<String, Value> = conditions
         .named()
@@ -77,6 +80,7 @@ pub(super) fn set_aside(aside: &Aside, sets: &[SampleSet], conditions: &Conditio
     json!({ "block": {
         "cell": first.map_or("", |it| it.cell.as_str()),
         "block": first.map_or(0, |it| it.first_block),
+        "step": step,
         "attempt": aside.attempt,
         "then": if aside.excluded { "exclude" } else { "remeasure" },
         "reasons": aside.reasons,

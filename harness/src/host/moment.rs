@@ -1,6 +1,6 @@
 use super::Kernel;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Counters of the kernel at one time; two of them tell what happened between.
 #[derive(Clone, Debug)]
@@ -45,6 +45,11 @@ impl Moment {
             throttled: throttled(kernel),
             ..Self::now(kernel)
         }
+    }
+
+    /// How long ago it was.
+    pub fn age(&self) -> Duration {
+        self.at.elapsed()
     }
 
     /// Seconds since an earlier moment.

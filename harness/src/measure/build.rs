@@ -18,6 +18,9 @@ use std::process::{Command, Stdio};
 /// How many of the last lines of a build that failed are shown.
 const LAST_LINES: usize = 20;
 
+/// Where a build finds what order it is to be linked in.
+const SALT: &str = "HARNESS_BUILD_SALT";
+
 /// How a program was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Built {
@@ -32,6 +35,9 @@ pub struct Built {
     /// The compiler's version, where it is known which one is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
+    /// By what the order of its functions was shuffled. `None`: as the linker puts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<u32>,
 }
 
 /// What there is to build.
@@ -40,37 +46,69 @@ struct Recipe<'a> {
     /// Of an arm's own; a package is built by cargo.
     command: Option<&'a [String]>,
     flags: Option<String>,
+    salt: Option<u32>,
 }
 
 /// Builds or finds the program of `arm` below the project's `root`; `launch` is the experiment's, for arms without their own.
+/// With `salts` it is built once for each of them.
 ///
 /// `note` is told what takes long.
 pub fn resolve_arm(
     launch: &Launch,
     arm: &Arm,
+    salts: &[u32],
     root: &Path,
     note: &mut dyn FnMut(&str),
 ) -> Result<Program, LaunchError> {
     let own = arm.command.as_ref().map(|it| own(launch, it));
-    let recipe = Recipe {
+    let mut recipe = Recipe {
         launch: own.as_ref().unwrap_or(launch),
         command: arm.build.as_deref(),
         flags: std::env::var("RUSTFLAGS").ok().filter(|it| !it.is_empty()),
+        salt: salts.first().copied(),
     };
+    let mut first = one(&recipe, arm, root, note)?;
+    for salt in salts.iter().skip(1) {
+        recipe.salt = Some(*salt);
+        first.others.push(one(&recipe, arm, root, note)?);
+    }
+    let builds: Vec<&Program> = first.builds().collect();
+    for (i, build) in builds.iter().enumerate() {
+        if let Some(same) = builds[..i].iter().position(|it| it.binary == build.binary) {
+            let command = build.built.as_ref().map(|it| it.command.clone()).unwrap_or_default();
+            return Err(LaunchError::SameBuild { builds: [same + 1, i + 1], command });
+        }
+    }
+    Ok(first)
+}
+
+fn one(
+    recipe: &Recipe<'_>,
+    arm: &Arm,
+    root: &Path,
+    note: &mut dyn FnMut(&str),
+) -> Result<Program, LaunchError> {
     let name = &arm.name;
+    let order = recipe.salt.map_or_else(String::new, |it| format!(", linked in order {it}"));
     match (&arm.git, recipe.command) {
-        (Some(revision), _) => at_revision(&recipe, revision, root, &mut |commit| {
-            note(&format!("building arm {name} at {revision}, commit {}", &commit[..12.min(commit.len())]));
+        (Some(revision), _) => at_revision(recipe, revision, root, &mut |commit| {
+            let commit = &commit[..12.min(commit.len())];
+            note(&format!("building arm {name} at {revision}, commit {commit}{order}"));
         }),
         (None, Some(command)) => {
             note(&format!("building arm {name}: {}", command.join(" ")));
-            run(command, root, recipe.flags.as_deref())?;
+            run(command, root, recipe)?;
             let program = launch::resolve(recipe.launch, root)?;
-            Ok(Program { built: Some(built(&recipe, None, root)), ..program })
+            Ok(Program { built: Some(built(recipe, None, root)), ..program })
         }
         (None, None) => {
             if let Launch::Package(package) = recipe.launch {
-                note(&format!("building worker {}", launch::described(package)));
+                note(&format!("building worker {}{order}", launch::described(package)));
+                if recipe.salt.is_some() {
+                    let binary = launch::build(package, recipe.salt, root, None)?;
+                    let program = launch::program(keep(&binary, root)?, Vec::new(), root)?;
+                    return Ok(Program { built: Some(built(recipe, None, root)), ..program });
+                }
             }
             launch::resolve(recipe.launch, root)
         }
@@ -111,6 +149,20 @@ fn at_revision(
     Ok(Program { built: Some(built), ..program })
 }
 
+/// A copy of a binary that the next build would overwrite, named by its digest.
+fn keep(binary: &Path, root: &Path) -> Result<PathBuf, LaunchError> {
+    let digest = launch::digest(binary)?;
+    let kept = root.join(".harness/builds").join(format!("worker-{}", digest.short()));
+    let failed = |source| LaunchError::Folder { path: kept.clone(), source };
+    if !kept.exists() {
+        fs::create_dir_all(kept.parent().unwrap_or(root)).map_err(failed)?;
+        // Whoever is killed here leaves no half of a program.
+        let half = kept.with_extension(std::process::id().to_string());
+        fs::copy(binary, &half).and_then(|_| fs::rename(&half, &kept)).map_err(failed)?;
+    }
+    Ok(kept)
+}
+
 /// Where a revision is built.
 struct Place {
     folder: PathBuf,
@@ -129,8 +181,11 @@ impl Place {
         // Of a command the tree is kept, whatever is run in it; of a package one binary.
         let what = if command.is_empty() { package } else { "tree".to_owned() };
         let compiler = compiler(root);
-        let key =
-            Digest::of(format!("{what:?} {:?} {:?} {compiler:?}", recipe.command, recipe.flags)).short();
+        let key = Digest::of(format!(
+            "{what:?} {:?} {:?} {compiler:?} {:?}",
+            recipe.command, recipe.flags, recipe.salt
+        ))
+        .short();
         let folder =
             root.join(".harness/builds").join(format!("{}-{}", &commit[..12.min(commit.len())], &key[..8]));
         let tree = folder.join("tree");
@@ -170,11 +225,11 @@ impl Place {
             return Err(LaunchError::Folder { path: self.project.clone(), source: missing() });
         }
         if let Some(command) = recipe.command {
-            run(command, &self.project, recipe.flags.as_deref())?;
+            run(command, &self.project, recipe)?;
         }
         if let Launch::Package(package) = recipe.launch {
             let target = self.folder.join("target");
-            let binary = launch::build(package, &self.project, Some(&target))?;
+            let binary = launch::build(package, recipe.salt, &self.project, Some(&target))?;
             fs::copy(binary, self.worker()).map_err(failed)?;
         }
         let built = built(recipe, Some(commit.to_owned()), &self.project);
@@ -193,11 +248,12 @@ fn built(recipe: &Recipe<'_>, commit: Option<String>, folder: &Path) -> Built {
         (Some(command), _) => (command.to_vec(), None),
         (None, Launch::Package(package)) => {
             let cargo = std::iter::once("cargo".to_owned());
-            (cargo.chain(launch::arguments(package)).collect(), compiler(folder))
+            (cargo.chain(launch::arguments(package, recipe.salt, &[])).collect(), compiler(folder))
         }
         (None, Launch::Command(_) | Launch::Plain(_)) => (Vec::new(), None),
     };
-    Built { commit, flags: recipe.flags.clone().filter(|_| !command.is_empty()), command, compiler }
+    let flags = recipe.flags.clone().filter(|_| !command.is_empty());
+    Built { commit, flags, command, compiler, salt: recipe.salt }
 }
 
 fn compiler(folder: &Path) -> Option<String> {
@@ -206,13 +262,18 @@ fn compiler(folder: &Path) -> Option<String> {
 }
 
 /// Runs a build's command in `folder`, both outputs kept for the case that it fails.
-fn run(command: &[String], folder: &Path, flags: Option<&str>) -> Result<(), LaunchError> {
+fn run(command: &[String], folder: &Path, recipe: &Recipe<'_>) -> Result<(), LaunchError> {
     let (program, args) = command.split_first().map_or(("", &[][..]), |(it, rest)| (it.as_str(), rest));
     let program_path = launch::find(program, folder, "build")?;
     let mut process = Command::new(program_path);
     process.args(args).current_dir(folder).stdin(Stdio::null()).env_remove("CARGO_TARGET_DIR");
-    if let Some(flags) = flags {
+    if let Some(flags) = &recipe.flags {
         process.env("RUSTFLAGS", flags);
+    }
+    // A variable of the user's own would make builds that should be equal differ.
+    process.env_remove(SALT);
+    if let Some(salt) = recipe.salt {
+        process.env(SALT, salt.to_string());
     }
     let output =
         process.output().map_err(|source| LaunchError::BuildStart { command: command.to_vec(), source })?;

@@ -1,6 +1,8 @@
 //! What the host did while a block was measured.
 
 use crate::host::{Kernel, Moment};
+use crate::prereg::Prereg;
+use std::time::Duration;
 
 /// What the host did while a block was measured; `None` is what the kernel does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,29 +32,47 @@ impl Conditions {
     }
 }
 
+/// Where nothing is decided by it, what the host does is read no more often than this: reading takes as long as a short sample.
+const SELDOM: Duration = Duration::from_millis(100);
+
 /// Reads the kernel before and after a block, a few files each, never during one.
 #[derive(Debug, Default)]
 pub struct Meter {
     kernel: Kernel,
     before: Option<Moment>,
     processes: Vec<(u32, Option<u64>)>,
+    /// Whether every block is told by itself; else short ones are told together.
+    each: bool,
 }
 
 impl Meter {
+    /// The one that a registration takes: with a rule about blocks, each is told by itself.
+    pub fn of(prereg: &Prereg) -> Self {
+        Self { each: prereg.environment.blocks.is_some(), ..Self::default() }
+    }
+
     /// A meter of another root than `/`.
     pub fn at(kernel: Kernel) -> Self {
-        Self { kernel, ..Self::default() }
+        Self { kernel, each: true, ..Self::default() }
     }
 
     /// Begins a block that these processes measure.
     pub fn start(&mut self, processes: impl Iterator<Item = u32>) {
+        if self.before.is_some() {
+            return;
+        }
         self.processes = processes.map(|it| (it, self.kernel.switches(it))).collect();
         self.before = Some(Moment::now(&self.kernel));
     }
 
-    /// What happened since [`start`](Self::start).
+    /// What happened since the [`start`](Self::start) of the block, or of the first of those that are told together; nothing
+    /// as long as they are too short to be told.
     pub fn stop(&mut self) -> Conditions {
         let Some(before) = self.before.take() else { return Conditions::default() };
+        if !self.each && before.age() < SELDOM {
+            self.before = Some(before);
+            return Conditions::default();
+        }
         let after = Moment::now(&self.kernel);
         let switches: Vec<u64> = self
             .processes
@@ -66,5 +86,27 @@ impl Meter {
             frequency: self.kernel.frequency(),
             switches: (!switches.is_empty()).then(|| switches.iter().sum::<u64>() as f64),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_blocks_are_told_together_unless_a_rule_asks_for_each() {
+        let rounds = |mut meter: Meter| {
+            let start = std::time::Instant::now();
+            let mut told = 0;
+            while start.elapsed() < 3 * SELDOM {
+                meter.start(std::iter::once(std::process::id()));
+                std::thread::sleep(Duration::from_millis(1));
+                told += usize::from(meter.stop() != Conditions::default());
+            }
+            told
+        };
+        let together = rounds(Meter::default());
+        assert!((1..=3).contains(&together), "{together}");
+        assert!(rounds(Meter::at(Kernel::default())) > 3);
     }
 }

@@ -5,6 +5,7 @@ use super::failure::{At, Who};
 use super::pipe::{Heard, Pipes};
 use super::{Failure, Interrupt};
 use crate::prereg::{Arm, Prereg};
+use crate::probe::Probe;
 use crate::vocab::Cell;
 use crate::worker::protocol::{self, Answer, Prepare, Request};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many lines of a worker's standard error are kept with a failure.
 const STDERR_LINES: usize = 20;
@@ -31,12 +32,12 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// With a process that was just started for an arm of a cell.
     /// The id of the process.
     pub(super) fn process(&self) -> u32 {
         self.child.id()
     }
 
+    /// With a process that was just started for an arm of a cell.
     pub(super) fn new(child: Child, pipes: Pipes, arm: &str, cell: &Cell, timeout: Duration) -> Self {
         let (arm, cell) = (arm.to_owned(), cell.to_string());
         Self { child, pipes, arm, cell, timeout, effective: BTreeMap::new(), core: None }
@@ -78,7 +79,13 @@ impl Conversation {
             seed: prereg.design.seed,
             scratch: scratch.display().to_string(),
             clock: prereg.design.clock.to_string(),
-            metrics: prereg.metrics.iter().map(|it| (it.name.clone(), it.unit.to_string())).collect(),
+            metrics: prereg
+                .metrics
+                .iter()
+                // What is counted from outside is not asked for.
+                .filter(|it| it.probe.is_none())
+                .map(|it| (it.name.clone(), it.unit.to_string()))
+                .collect(),
         });
         match self.ask(&at, &request, interrupt)? {
             Answer::Ready { effective } => self.effective = effective,
@@ -120,6 +127,7 @@ impl Conversation {
         prereg: &Prereg,
         block: u32,
         warmup: bool,
+        instructions: Option<u64>,
         interrupt: &Interrupt,
     ) -> Result<(Vec<f64>, String), Failure> {
         let at = self.at(&At::request(block, warmup));
@@ -130,6 +138,10 @@ impl Conversation {
         let mut numbers = Vec::with_capacity(prereg.metrics.len());
         for metric in &prereg.metrics {
             let name = &metric.name;
+            if let (Some(Probe::Instructions), Some(count)) = (&metric.probe, instructions) {
+                numbers.push(count as f64 / metric.unit.scale());
+                continue;
+            }
             match values.get(name).map(|it| (it, it.as_f64())) {
                 // Minus zero is zero: no digest and no sign may depend on it.
                 Some((_, Some(number))) if number.is_finite() => numbers.push(number + 0.0),
@@ -144,6 +156,18 @@ impl Conversation {
     }
 
     pub(super) fn finish(mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        self.say_bye(interrupt)
+    }
+
+    /// As [`finish`](Self::finish), and waits until the process has written whatever it writes at its end.
+    pub(super) fn finish_and_end(mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        self.say_bye(interrupt)?;
+        // Whoever has not ended then has written nothing, which is told by who reads it.
+        let _ = self.await_end(self.timeout);
+        Ok(())
+    }
+
+    fn say_bye(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
         let at = self.at("finish");
         match self.ask(&at, &Request::Finish {}, interrupt)? {
             Answer::Bye {} => Ok(()),
@@ -161,7 +185,7 @@ impl Conversation {
             self.refused(Box::new(at.clone()), format!("the request cannot be written: {it}"))
         })?;
         // A worker that is gone is found out by reading, where its last words are.
-        let _ = self.pipes.say(&line);
+        let _ = self.pipes.say(line);
         Ok(())
     }
 
@@ -178,7 +202,7 @@ impl Conversation {
             }
             Ok(Heard::Interrupted) => return Err(Failure::Interrupted),
             Ok(Heard::Closed) => {
-                let status = self.await_end();
+                let status = self.await_end(Duration::from_secs(1));
                 let stderr = self.pipes.last_errors(STDERR_LINES);
                 return Err(Failure::Died { at: boxed(), status, stderr });
             }
@@ -199,9 +223,10 @@ impl Conversation {
         }
     }
 
-    /// How the process ended, if it does within a second of closing its output.
-    fn await_end(&mut self) -> Option<std::process::ExitStatus> {
-        for _ in 0..100 {
+    /// How the process ended, if it does within `limit`.
+    fn await_end(&mut self, limit: Duration) -> Option<std::process::ExitStatus> {
+        let start = Instant::now();
+        while start.elapsed() < limit {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Some(status);
             }

@@ -23,6 +23,21 @@ pub struct Program {
     pub folder: Option<PathBuf>,
     /// How it was made, if it was built for the arm.
     pub built: Option<Built>,
+    /// The same built again, each linked in another order; empty unless the design asks for several builds.
+    pub others: Vec<Program>,
+}
+
+impl Program {
+    /// One of its builds, counted from 0.
+    pub(super) fn build(&self, index: u32) -> &Self {
+        let other = usize::try_from(index).ok().and_then(|it| self.others.get(it.checked_sub(1)?));
+        other.unwrap_or(self)
+    }
+
+    /// All its builds.
+    pub fn builds(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.others)
+    }
 }
 
 /// Why a worker's program could not be had.
@@ -75,6 +90,13 @@ pub enum LaunchError {
         /// The last lines of its output.
         lines: Vec<String>,
     },
+    /// Two builds that should differ in the order of linking are the same.
+    SameBuild {
+        /// Their numbers, from 1.
+        builds: [usize; 2],
+        /// Program and arguments of the build.
+        command: Vec<String>,
+    },
     /// The package has no binary of its own name.
     NoBinary {
         /// The package.
@@ -92,9 +114,9 @@ pub enum LaunchError {
     /// Something is not there that a registered probe needs.
     Unsupported {
         /// The probe.
-        what: &'static str,
+        what: String,
         /// What is missing.
-        needs: &'static str,
+        needs: String,
     },
     /// The program may not be executed.
     NotExecutable {
@@ -115,6 +137,16 @@ impl LaunchError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotFound { like: Some(like), .. } => Some(format!("did you mean `{like}`?")),
+            Self::SameBuild { .. } => Some(
+                "the build must pass HARNESS_BUILD_SALT on to a linker that shuffles: \
+                      `-fuse-ld=lld -Wl,--shuffle-sections=.text*=$HARNESS_BUILD_SALT`"
+                    .to_owned(),
+            ),
+            Self::Build { lines, .. } | Self::BuildCommand { lines, .. }
+                if lines.iter().any(|it| it.contains("shuffle-sections")) =>
+            {
+                Some("`builds` in [design] takes a linker that shuffles: lld".to_owned())
+            }
             Self::NotExecutable { program } => Some(format!(
                 "chmod +x {program}, or name its interpreter first: command = [\"sh\", \"{program}\"]"
             )),
@@ -148,6 +180,9 @@ impl fmt::Display for LaunchError {
             Self::BuildCommand { command, status, .. } => {
                 write!(f, "build `{}` ended with {status}", command.join(" "))
             }
+            Self::SameBuild { builds: [a, b], command } => {
+                write!(f, "builds {a} and {b} by `{}` are the same program", command.join(" "))
+            }
             Self::NoBinary { package } => write!(f, "package `{package}` has no binary of that name"),
             Self::NotFound { what, program, .. } => {
                 write!(f, "no {what} `{program}`, neither below the project's root nor on PATH")
@@ -168,6 +203,7 @@ impl std::error::Error for LaunchError {
             | Self::Revision { .. }
             | Self::Git { .. }
             | Self::BuildCommand { .. }
+            | Self::SameBuild { .. }
             | Self::NoBinary { .. }
             | Self::NotFound { .. }
             | Self::Unsupported { .. }
@@ -186,7 +222,7 @@ pub fn resolve(launch: &Launch, root: &Path) -> Result<Program, LaunchError> {
 /// The same with what lies in `folder`, another work tree of the project.
 pub(super) fn resolve_in(launch: &Launch, folder: &Path, root: &Path) -> Result<Program, LaunchError> {
     match launch {
-        Launch::Package(package) => program(build(package, folder, None)?, Vec::new(), root),
+        Launch::Package(package) => program(build(package, None, folder, None)?, Vec::new(), root),
         Launch::Command(command) => of_line(command, false, folder, root, "worker"),
         Launch::Plain(commands) => of_line(&commands.command, commands.shell, folder, root, "command"),
     }
@@ -229,7 +265,7 @@ pub(super) fn program(path: PathBuf, args: Vec<String>, root: &Path) -> Result<P
     let binary = digest(&path)?;
     let shown = path.strip_prefix(root).map_or_else(|_| name(&path), |it| it.display().to_string());
     let shown = std::iter::once(shown).chain(args.iter().cloned()).collect();
-    Ok(Program { path, args, shown, binary: Some(binary), folder: None, built: None })
+    Ok(Program { path, args, shown, binary: Some(binary), folder: None, built: None, others: Vec::new() })
 }
 
 /// A program outside the project is shown by its name only: its folder is the host's own affair.
@@ -238,8 +274,13 @@ fn name(path: &Path) -> String {
 }
 
 /// Builds a package in `root`, into a target folder of its own if there is one; then its messages are kept for the case that
-/// it fails.
-pub(super) fn build(package: &Package, root: &Path, target: Option<&Path>) -> Result<PathBuf, LaunchError> {
+/// it fails. With a `salt` its functions are linked in the order that follows from that.
+pub(super) fn build(
+    package: &Package,
+    salt: Option<u32>,
+    root: &Path,
+    target: Option<&Path>,
+) -> Result<PathBuf, LaunchError> {
     let name = &package.name;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
@@ -247,8 +288,7 @@ pub(super) fn build(package: &Package, root: &Path, target: Option<&Path>) -> Re
         command.env("CARGO_TARGET_DIR", target).stderr(Stdio::piped());
     }
     let output = command
-        .args(arguments(package))
-        .args(["--message-format", "json-render-diagnostics"])
+        .args(arguments(package, salt, &["--message-format", "json-render-diagnostics"]))
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -268,13 +308,21 @@ pub(super) fn build(package: &Package, root: &Path, target: Option<&Path>) -> Re
     executables.next().ok_or_else(|| LaunchError::NoBinary { package: name.clone() })
 }
 
-pub(super) fn arguments(package: &Package) -> Vec<String> {
+/// What cargo is told; `more` are arguments of cargo's own.
+pub(super) fn arguments(package: &Package, salt: Option<u32>, more: &[&str]) -> Vec<String> {
     let profile = package.profile.as_deref().unwrap_or("release");
-    let mut arguments = ["build", "--profile", profile, "--package", &package.name, "--bin", &package.name]
+    // With `rustc` the arguments after the dashes are those of the last step alone, so that no dependency is built anew.
+    let command = if salt.is_some() { "rustc" } else { "build" };
+    let mut arguments = [command, "--profile", profile, "--package", &package.name, "--bin", &package.name]
         .map(str::to_owned)
         .to_vec();
     if !package.features.is_empty() {
         arguments.extend(["--features".to_owned(), package.features.join(",")]);
+    }
+    arguments.extend(more.iter().map(|it| (*it).to_owned()));
+    if let Some(salt) = salt {
+        let shuffle = format!("link-arg=-Wl,--shuffle-sections=.text*={salt}");
+        arguments.extend(["--".to_owned(), "-C".to_owned(), shuffle]);
     }
     arguments
 }
@@ -332,7 +380,7 @@ fn like(program: &str) -> Option<String> {
     names.into_iter().min_by_key(|it| strsim::damerau_levenshtein(it, program))
 }
 
-fn digest(path: &Path) -> Result<Digest, LaunchError> {
+pub(super) fn digest(path: &Path) -> Result<Digest, LaunchError> {
     let read = |source| LaunchError::Read { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(read)?;
     Digest::of_reader(BufReader::new(file)).map_err(read)
@@ -345,10 +393,17 @@ mod tests {
     #[test]
     fn features_and_profile_reach_cargo() {
         let usual = Package { name: "w".into(), features: Vec::new(), profile: None };
-        assert_eq!(arguments(&usual).join(" "), "build --profile release --package w --bin w");
+        assert_eq!(arguments(&usual, None, &[]).join(" "), "build --profile release --package w --bin w");
+        assert_eq!(
+            arguments(&usual, Some(7), &["-q"]).join(" "),
+            "rustc --profile release --package w --bin w -q -- -C link-arg=-Wl,--shuffle-sections=.text*=7"
+        );
         assert_eq!(described(&usual), "w");
         let other = Package { features: vec!["a".into(), "b".into()], profile: Some("fat".into()), ..usual };
-        assert_eq!(arguments(&other).join(" "), "build --profile fat --package w --bin w --features a,b");
+        assert_eq!(
+            arguments(&other, None, &[]).join(" "),
+            "build --profile fat --package w --bin w --features a,b"
+        );
         assert_eq!(described(&other), "w --features a,b --profile fat");
     }
 }

@@ -6,6 +6,7 @@
 mod affinity;
 mod aside;
 mod build;
+mod callgrind;
 mod command;
 mod conditions;
 mod conversation;
@@ -20,7 +21,7 @@ mod worker;
 pub use affinity::{allowed, cores};
 pub use aside::{Aside, breaches};
 pub use build::{Built, resolve_arm};
-pub use command::Commands;
+pub use command::{Commands, serve_as_launcher};
 pub use conditions::{Conditions, Meter};
 pub use cores::two_cores;
 pub use failure::{At, Failure, Who};
@@ -97,7 +98,7 @@ pub trait Source {
 /// The source that the arms of `prereg` need: [`Commands`] or [`Workers`].
 ///
 /// # Errors
-/// As of [`Commands::new`].
+/// As of [`Commands::new`] and [`Workers::counting`].
 pub fn source<'a>(
     prereg: &'a Prereg,
     plan: &Plan,
@@ -109,7 +110,7 @@ pub fn source<'a>(
     if let Some(commands) = Commands::new(prereg, programs.clone(), root, scratch, interrupt)? {
         return Ok(Box::new(commands));
     }
-    Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt).padded(plan)))
+    Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt).padded(plan).counting()?))
 }
 
 /// A block that breaks the registered rule so often ends the run for now.

@@ -37,6 +37,13 @@ pub(super) struct Pipes {
     stderr: VecDeque<u8>,
 }
 
+/// What a wait found.
+struct Ready {
+    output: bool,
+    interrupted: bool,
+    errors: bool,
+}
+
 impl Pipes {
     pub(super) fn new(input: ChildStdin, output: ChildStdout, errors: ChildStderr) -> io::Result<Self> {
         for fd in [output.as_fd(), errors.as_fd()] {
@@ -46,9 +53,10 @@ impl Pipes {
     }
 
     /// Sends a line. It is far shorter than a pipe holds, so this does not block on a worker that listens.
-    pub(super) fn say(&mut self, line: &str) -> io::Result<()> {
-        self.input.write_all(line.as_bytes())?;
-        self.input.write_all(b"\n")
+    pub(super) fn say(&mut self, mut line: String) -> io::Result<()> {
+        // In one piece: a worker that is woken by half a line has to be woken again.
+        line.push('\n');
+        self.input.write_all(line.as_bytes())
     }
 
     /// Waits for the next line.
@@ -66,15 +74,20 @@ impl Pipes {
             if searched > LINE_MAX {
                 return Ok(Heard::TooLong(std::mem::take(&mut self.pending)));
             }
-            if interrupt.is_set() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let ready = self.wait(left, interrupt)?;
+            if ready.interrupted {
                 return Ok(Heard::Interrupted);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(Heard::TimedOut);
             }
-            self.wait(left, interrupt)?;
-            self.drain_stderr()?;
+            if ready.errors {
+                self.drain_stderr()?;
+            }
+            if !ready.output {
+                continue;
+            }
             let mut buffer = [0; 8192];
             match self.output.read(&mut buffer) {
                 Ok(0) => return Ok(Heard::Closed),
@@ -92,15 +105,19 @@ impl Pipes {
         last_lines(&self.stderr, n)
     }
 
-    fn wait(&self, limit: Duration, interrupt: &Interrupt) -> io::Result<()> {
-        let mut fds = vec![PollFd::new(&self.output, PollFlags::IN), PollFd::new(interrupt, PollFlags::IN)];
-        fds.extend(self.errors.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
+    fn wait(&self, limit: Duration, interrupt: &Interrupt) -> io::Result<Ready> {
+        let errors = self.errors.as_ref().map(|it| it.as_fd());
+        // Without standard error the output is watched twice, which changes nothing.
+        let mut fds = [self.output.as_fd(), interrupt.as_fd(), errors.unwrap_or_else(|| self.output.as_fd())]
+            .map(|it| PollFd::from_borrowed_fd(it, PollFlags::IN));
         let limit = Timespec::try_from(limit).map_err(|_| io::Error::other("time-out is out of range"))?;
         match poll(&mut fds, Some(&limit)) {
             // A signal of no concern: the caller looks what there is.
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
+        let [output, interrupted, other] = fds.map(|it| !it.revents().is_empty());
+        Ok(Ready { output, interrupted, errors: other && errors.is_some() })
     }
 
     fn drain_stderr(&mut self) -> io::Result<()> {

@@ -1,6 +1,8 @@
+use super::callgrind::{self, Callgrind};
 use super::conversation::Conversation;
 use super::cores::two_cores;
-use super::launch::Program;
+use super::failure::{At, Who};
+use super::launch::{LaunchError, Program};
 use super::pipe::Pipes;
 use super::{Conditions, Failure, Interrupt, Meter, Observation, Source};
 use crate::plan::Plan;
@@ -33,6 +35,8 @@ pub struct Workers<'a> {
     /// By cell and arm: which process of theirs it is, and the process.
     alive: HashMap<(String, usize), (u32, Conversation)>,
     meter: Meter,
+    /// Only where a metric asks for instructions.
+    callgrind: Option<Callgrind>,
 }
 
 impl<'a> Workers<'a> {
@@ -57,7 +61,8 @@ impl<'a> Workers<'a> {
             interrupt,
             since: Instant::now(),
             alive: HashMap::new(),
-            meter: Meter::default(),
+            meter: Meter::of(prereg),
+            callgrind: None,
         }
     }
 
@@ -66,6 +71,14 @@ impl<'a> Workers<'a> {
     pub fn padded(self, plan: &Plan) -> Self {
         let paddings = (self.prereg.design.padding > 0).then(|| plan.clone());
         Self { paddings, ..self }
+    }
+
+    /// Workers whose instructions are counted, where a metric asks for that.
+    ///
+    /// # Errors
+    /// Callgrind is needed and not there.
+    pub fn counting(self) -> Result<Self, LaunchError> {
+        Ok(Self { callgrind: Callgrind::wanted(self.prereg, &self.scratch)?, ..self })
     }
 
     /// The paddings of the processes of an arm in a cell, in order.
@@ -88,17 +101,35 @@ impl<'a> Workers<'a> {
         environment
     }
 
-    fn start(&self, cell: &Cell, arm: usize, process: u32) -> Result<Conversation, Failure> {
-        let (program, registered) = (&self.programs[arm], &self.prereg.arms[arm]);
-        let scratch = self.scratch.join(folder(cell));
+    /// Starts a process of an arm and prepares it; with `callgrind`, one whose instructions are counted.
+    fn start(
+        &self,
+        cell: &Cell,
+        arm: usize,
+        process: u32,
+        callgrind: Option<&Callgrind>,
+    ) -> Result<Conversation, Failure> {
+        let build = if self.prereg.design.builds > 1 { process } else { 0 };
+        let (program, registered) = (self.programs[arm].build(build), &self.prereg.arms[arm]);
+        let mut scratch = self.scratch.join(folder(cell));
+        if callgrind.is_some() {
+            // What the measured process has there is not to be touched.
+            scratch.push("counted");
+        }
         std::fs::create_dir_all(&scratch).map_err(|source| Failure::Scratch {
             attempt: format!("create scratch folder `{}`", shown(&scratch, &self.root).display()),
             source,
         })?;
         let start = |source| Failure::Start { command: program.shown.clone(), source };
-        let mut command = Command::new(&program.path);
+        let mut command = match callgrind {
+            Some(callgrind) => callgrind.command(program, program.args.iter().cloned(), true),
+            None => {
+                let mut command = Command::new(&program.path);
+                command.args(&program.args);
+                command
+            }
+        };
         command
-            .args(&program.args)
             .current_dir(program.folder.as_ref().unwrap_or(&self.root))
             .env_clear()
             .envs(self.environment(cell, arm, process))
@@ -112,7 +143,8 @@ impl<'a> Workers<'a> {
             (Some(input), Some(output), Some(errors)) => Pipes::new(input, output, errors),
             _ => Err(std::io::Error::other("it has no pipes")),
         };
-        let (pipes, timeout) = (pipes.map_err(start)?, self.prereg.worker.timeout);
+        let slower = if callgrind.is_some() { callgrind::SLOWDOWN } else { 1 };
+        let (pipes, timeout) = (pipes.map_err(start)?, self.prereg.worker.timeout.saturating_mul(slower));
         let mut conversation = Conversation::new(child, pipes, &registered.name, cell, timeout);
         conversation.greet(&self.prereg.worker.system, self.interrupt)?;
         let scratch = match &program.folder {
@@ -140,7 +172,31 @@ impl Workers<'_> {
             Some((_, over)) => over.finish(self.interrupt)?,
             None => {}
         }
-        self.start(cell, arm, process)
+        self.start(cell, arm, process, None)
+    }
+
+    /// Counts the instructions of one answer's timed work, in a process of its own.
+    fn count(&self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Option<u64>, Failure> {
+        let Some(callgrind) = &self.callgrind else { return Ok(None) };
+        let at = At {
+            who: Who::Worker,
+            arm: self.prereg.arms[arm].name.clone(),
+            cell: cell.to_string(),
+            request: At::request(block, warmup),
+        };
+        let unread = |why| Failure::Unread { at: Box::new(at.clone()), why, stderr: Vec::new() };
+        callgrind.begin().map_err(unread)?;
+        let process = self.prereg.design.process_of(block, warmup);
+        let mut worker = self.start(cell, arm, process, Some(callgrind))?;
+        worker.ask_sample(block, warmup)?;
+        worker.hear_sample(self.prereg, block, warmup, Some(0), self.interrupt)?;
+        worker.finish_and_end(self.interrupt)?;
+        match callgrind.total().map_err(unread)? {
+            0 => Err(unread(callgrind::failed(
+                &"the worker ran no function in which it times its work, `harness_timed` in other languages than Rust",
+            ))),
+            count => Ok(Some(count)),
+        }
     }
 
     fn keep(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool, worker: Conversation) {
@@ -166,9 +222,12 @@ impl Workers<'_> {
 
 impl Source for Workers<'_> {
     fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure> {
+        // Before the timed one, so that the arms of a block are close in time.
+        let instructions = self.count(cell, arm, block, warmup)?;
         let mut worker = self.take(cell, arm, block, warmup)?;
         worker.ask_sample(block, warmup)?;
-        let (values, digest) = worker.hear_sample(self.prereg, block, warmup, self.interrupt)?;
+        let (values, digest) =
+            worker.hear_sample(self.prereg, block, warmup, instructions, self.interrupt)?;
         let observation =
             Observation { values, digest, effective: worker.effective.clone(), at_ns: self.at_ns() };
         let design = &self.prereg.design;
@@ -191,18 +250,19 @@ impl Source for Workers<'_> {
         let few =
             || Failure::Duet { why: "it takes two processors, and this process may not use two".to_owned() };
         let cores = two_cores().ok_or_else(few)?;
+        let counts = [self.count(cell, arms[0], block, warmup)?, self.count(cell, arms[1], block, warmup)?];
         let [mut a, mut b] =
             [self.take(cell, arms[0], block, warmup)?, self.take(cell, arms[1], block, warmup)?];
         a.sit(cores[0])?;
         b.sit(cores[1])?;
         a.ask_sample(block, warmup)?;
         b.ask_sample(block, warmup)?;
-        let hear = |worker: &mut Conversation| {
-            let (values, digest) = worker.hear_sample(self.prereg, block, warmup, self.interrupt)?;
+        let hear = |worker: &mut Conversation, count: Option<u64>| {
+            let (values, digest) = worker.hear_sample(self.prereg, block, warmup, count, self.interrupt)?;
             let effective = worker.effective.clone();
             Ok(Observation { values, digest, effective, at_ns: self.at_ns() })
         };
-        let both = [hear(&mut a)?, hear(&mut b)?];
+        let both = [hear(&mut a, counts[0])?, hear(&mut b, counts[1])?];
         self.keep(cell, arms[0], block, warmup, a);
         self.keep(cell, arms[1], block, warmup, b);
         Ok(both)

@@ -28,6 +28,25 @@ pub struct Step {
     pub rounds: Vec<Vec<usize>>,
 }
 
+/// By what each build of an arm is told to order what it links: one number a build, the same for all arms; none where there is
+/// one build, linked as it comes.
+pub fn salts(design: &Design) -> Vec<u32> {
+    if design.builds < 2 {
+        return Vec::new();
+    }
+    // A stream of its own beside those of the steps.
+    let mut rng = Rng::stream(design.seed, u64::MAX);
+    let mut salts = Vec::new();
+    while salts.len() < design.builds as usize {
+        // 31 bits, and not 0: linkers read 0 and -1 as something else.
+        let salt = (rng.next_u64() >> 33) as u32;
+        if salt > 0 && !salts.contains(&salt) {
+            salts.push(salt);
+        }
+    }
+    salts
+}
+
 impl Step {
     /// Indices of the arms, in the order in which the first slice of each is measured.
     pub fn arms(&self) -> &[usize] {

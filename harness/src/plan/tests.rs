@@ -14,6 +14,7 @@ fn plan(order: Order, cells: usize, arms: usize) -> Plan {
         seed: 7,
         slices: 1,
         processes: 1,
+        builds: 1,
         padding: 0,
         looks: None,
     };
@@ -199,4 +200,16 @@ fn every_process_has_a_padding_of_its_own() {
     assert_ne!(first, of(&plan, 1));
     assert_ne!(first, of(&Plan { seed: 8, ..plan.clone() }, 0));
     assert!(of(&with(plan, |it| it.padding = 0), 0).iter().all(|it| *it == 0));
+}
+
+#[test]
+fn each_build_has_a_salt_of_its_own_that_follows_from_the_seed() {
+    let plan = plan(Order::RandomBlocks, 1, 2);
+    assert!(salts(&plan.design).is_empty());
+    let builds = Design { builds: 100, processes: 100, ..plan.design };
+    let all = salts(&builds);
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 100);
+    assert!(all.iter().all(|it| (1..1 << 31).contains(it)));
+    assert_eq!(salts(&builds), all);
+    assert_ne!(salts(&Design { seed: 8, ..builds }), all);
 }

@@ -106,7 +106,9 @@ impl Prereg {
             ("clock", Node::text(it.clock.as_str())),
             ("seed", Node::Whole(it.seed)),
         ]);
-        let added = [("slices", it.slices), ("processes", it.processes)];
+        // With builds there are as many processes.
+        let processes = if it.builds > 1 { 1 } else { it.processes };
+        let added = [("slices", it.slices), ("processes", processes), ("builds", it.builds)];
         let given = added.into_iter().filter(|(_, count)| *count != 1);
         keys.extend(named(given.map(|(name, count)| (name, Node::Int(count.into())))));
         let mode = (it.mode != Mode::Turns).then(|| ("mode", Node::text(it.mode.as_str())));
@@ -223,6 +225,7 @@ fn commands(it: &Commands) -> Vec<(&'static str, Node)> {
 fn probe(it: &Probe) -> Node {
     let (key, value) = match it {
         Probe::Gauge(gauge) => return Node::text(gauge.name),
+        Probe::Hardware(event) => return Node::text(event.name),
         Probe::Instructions => return Node::text(Probe::INSTRUCTIONS),
         Probe::Bytes(files) => ("bytes", Node::texts(files)),
         Probe::Pattern(pattern) => ("pattern", Node::text(pattern)),

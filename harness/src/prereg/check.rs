@@ -165,7 +165,7 @@ pub(super) fn size(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>)
 
 /// The parts of the design go together.
 pub(super) fn design(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>, rule: Option<&Rule>) {
-    let Some(Design { samples, order, mode, process, slices, processes, looks, .. }) = design else {
+    let Some(Design { samples, order, mode, process, slices, processes, builds, looks, .. }) = design else {
         return;
     };
     let refuse = |key: &str, message: String, hint: String| {
@@ -195,24 +195,24 @@ pub(super) fn design(root: &Table<'_>, names: &Names<'_>, design: Option<&Design
     if *processes < 2 {
         return;
     }
+    let (key, unit) = if *builds > 1 { ("builds", "build") } else { ("processes", "process") };
     if !samples.is_multiple_of(*processes) {
         let nearest = samples.next_multiple_of(*processes);
         refuse(
-            "processes",
-            format!("{samples} samples cannot be divided evenly among {processes} processes"),
+            key,
+            format!("{samples} samples cannot be divided evenly among {processes} {key}"),
             format!("a mean of each is one observation, so all have the same weight: `samples = {nearest}`"),
         );
     }
     if *process == Process::PerBlock {
         let message =
-            "`processes` with `process = \"per-block\"`: every block has a process of its own already"
-                .to_owned();
-        refuse("processes", message, "leave one of the two out".to_owned());
+            format!("`{key}` with `process = \"per-block\"`: every block has a process of its own already");
+        refuse(key, message, "leave one of the two out".to_owned());
     }
     if looks.is_some() {
-        let message = "`processes` with [design.looks]: looks count blocks, and here the process is the unit"
-            .to_owned();
-        refuse("processes", message, "leave one of the two out".to_owned());
+        let message =
+            format!("`{key}` with [design.looks]: looks count blocks, and here the {unit} is the unit");
+        refuse(key, message, "leave one of the two out".to_owned());
     }
 }
 
@@ -224,7 +224,7 @@ pub(super) fn commands(root: &Table<'_>, design: Option<&Design>, worker: Option
     let given = [
         ("mode", design.mode == Mode::Duet),
         ("slices", design.slices > 1),
-        ("processes", design.processes > 1),
+        ("processes", design.processes > 1 && design.builds == 1),
         ("padding", design.padding > 0),
     ];
     for (key, _) in given.into_iter().filter(|(_, given)| *given) {
@@ -233,6 +233,28 @@ pub(super) fn commands(root: &Table<'_>, design: Option<&Design>, worker: Option
             format!("`{key}` in [design] with plain commands: each sample is a process of its own already"),
             Some(format!("leave `{key}` out, or measure with a worker")),
         );
+    }
+}
+
+/// What is built several times is built at all, and not over what was built before.
+pub(super) fn builds(root: &Table<'_>, names: &Names<'_>, design: Option<&Design>, worker: Option<&Worker>) {
+    let (Some(Design { builds: 2.., .. }), Some(worker)) = (design, worker) else { return };
+    for draft in names.arms.into_iter().flatten() {
+        let Some(arm) = &draft.arm else { continue };
+        let is_package = arm.command.is_none() && matches!(worker.launch, Launch::Package(_));
+        let (why, hint) = match (is_package, &arm.git, &arm.build) {
+            (true, _, None) | (_, Some(_), Some(_)) => continue,
+            (false, _, None) => (
+                "is not built",
+                "give it a `git` revision and a `build` that reads HARNESS_BUILD_SALT, or a worker's package",
+            ),
+            (_, None, Some(_)) => (
+                "is built in the work tree, where each build would overwrite the one before",
+                "give it a `git` revision, such as `git = \"HEAD\"`: each build then has a work tree of its own",
+            ),
+        };
+        let message = format!("`builds` in [design], but arm `{}` {why}", arm.name);
+        root.report.help(root.at_within("design", "builds"), message, Some(hint.to_owned()));
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Design {
     /// How many processes of each arm the blocks of a cell are divided among. At least 1, and a divisor of `samples`; above 1
     /// the process is the unit of replication.
     pub processes: u32,
+    /// How many builds of each arm there are, each with an order of linking of its own; above 1 each process is of another
+    /// one, [`processes`](Self::processes) equals this, and the build is the unit of replication.
+    pub builds: u32,
     /// The largest padding of a process's environment, in bytes; each process has one of its own, the same in all arms.
     pub padding: u32,
     /// When it may stop early. `None`: never, n is fixed.
@@ -80,16 +83,25 @@ impl Design {
         block / each
     }
 
-    /// What is replicated: the measured block, or the process that makes several.
+    /// What is replicated: the measured block, or the process or build that makes several.
     pub fn unit(&self) -> Replicate {
-        if self.processes > 1 { Replicate::Process } else { Replicate::Block }
+        match (self.builds, self.processes) {
+            (2.., _) => Replicate::Build,
+            (_, 2..) => Replicate::Process,
+            _ => Replicate::Block,
+        }
+    }
+
+    /// Which of the builds of an arm makes a block, counted from 0.
+    pub fn build_of(&self, block: u32, warmup: bool) -> u32 {
+        if self.builds > 1 { self.process_of(block, warmup) } else { 0 }
     }
 
     /// How many units of replication each arm has in a cell: n of everything that is decided.
     pub fn units(&self) -> u32 {
         match self.unit() {
             Replicate::Block => self.samples,
-            Replicate::Process => self.processes,
+            Replicate::Process | Replicate::Build => self.processes,
         }
     }
 
@@ -97,7 +109,7 @@ impl Design {
     pub fn unit_of(&self, block: u32) -> u32 {
         match self.unit() {
             Replicate::Block => block,
-            Replicate::Process => self.process_of(block, false),
+            Replicate::Process | Replicate::Build => self.process_of(block, false),
         }
     }
 
@@ -130,6 +142,7 @@ mod tests {
             seed: 1,
             slices: 1,
             processes,
+            builds: 1,
             padding: 0,
             looks: None,
         }
@@ -145,5 +158,9 @@ mod tests {
         let units: Vec<_> = (0..12).map(|it| processes.unit_of(it)).collect();
         assert_eq!(units, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
         assert_eq!((0..6).map(|it| processes.process_of(it, true)).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 2]);
+        let builds = Design { builds: 3, ..processes };
+        assert_eq!((builds.unit(), builds.units()), (Replicate::Build, 3));
+        assert_eq!((0..12).map(|it| builds.build_of(it, false)).collect::<Vec<_>>(), units);
+        assert_eq!((builds.unit_of(11), blocks.build_of(11, false)), (2, 0));
     }
 }

@@ -51,6 +51,7 @@ pub(super) const DESIGN: &[&str] = &[
     "seed",
     "slices",
     "processes",
+    "builds",
     "mode",
     "padding",
     "looks",
@@ -142,8 +143,7 @@ mod tests {
         check::<Nature>("metric", "nature");
         let gauges = schema()["$defs"]["metric"]["properties"]["probe"]["anyOf"][0]["enum"].clone();
         let gauges: Vec<_> = gauges.as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        let known = crate::probe::GAUGES.iter().map(|it| it.name);
-        let known: Vec<_> = known.chain([crate::probe::Probe::INSTRUCTIONS]).collect();
+        let known: Vec<_> = crate::probe::Probe::names().collect();
         assert_eq!(gauges, known);
         check::<Claim>("hypothesis", "claim");
         check::<Test>("decision", "test");

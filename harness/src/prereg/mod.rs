@@ -17,7 +17,7 @@
 //! | `[params]` | | none; a list of two or more is swept |
 //! | `[factors]` | | none; else one to four, each with two levels |
 //! | `[arms.<name>]` | `role` unless it has `levels` | no `params`, no `env`, the worker's `command`; no `git`, no `build` |
-//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1`, `mode = "turns"`, `padding = 0` |
+//! | `[design]` | `samples` | `warmups = 3`, `order = "random-blocks"`, `process = "per-arm"`, `clock = "wall"`, `seed = 1`, `slices = 1`, `processes = 1`, `builds = 1`, `mode = "turns"`, `padding = 0` |
 //! | `[design.looks]` | `at` or `every` | none: n is fixed; `method = "group-sequential"` with `spending = "obrien-fleming"`, or `"sign-e-process"` with `every = 1` |
 //! | `[metrics.<name>]` | `unit`, `better`; of commands `probe` | `nature = "measured"` |
 //! | `[[hypotheses]]` | `id`, `metric`; `margin` unless superior | `claim = "superior"`, `margin = 0`, `min_effect = 0.5`, every cell |
@@ -51,7 +51,8 @@
 //! | `result` | `"stdout"` when captured and no metric reads it, else `"unchecked"` | or `{ files = [..] }`; must be the same in every arm and block |
 //!
 //! A metric's `probe` is a [gauge](crate::probe) such as `"wall"`, `{ bytes = ["out.bin"] }`, `{ pattern = 'took ([0-9.]+)' }`
-//! or `{ pointer = "/results/0/time" }`. `nature = "exact"` of any metric: it must repeat itself to the bit, else the run is
+//! or `{ pointer = "/results/0/time" }`. `instructions` is of workers as well: what Callgrind counts where they time their work, in a
+//! process of its own for each sample. `nature = "exact"` of any metric: it must repeat itself to the bit, else the run is
 //! invalid.
 //!
 //! # Factorials
@@ -102,6 +103,13 @@
 //! With `processes = 8` the blocks of a cell are divided among 8 processes of each arm, one after the other and each after its own
 //! warm-ups. What a process happens to be (where its memory lies) is then part of what varies: everything is decided by the means
 //! of the processes, n = 8.
+//!
+//! With `builds = 4` every arm is built four times, and each build is linked in another order. Where the linker puts a function
+//! can change its time by more than a change of code does, so what one build shows may be the luck of its layout. The builds take the
+//! place of the processes: the blocks are divided among them, and everything is decided by the means of the builds, n = 4. A
+//! package is linked with `--shuffle-sections` of lld, the linker of Rust on 64-bit Linux; a `build` of a `git` revision finds the
+//! number of its order in `HARNESS_BUILD_SALT`, and passes it on (`-Wl,--shuffle-sections=.text*=$HARNESS_BUILD_SALT`). Numbers
+//! and digests of all builds stand with the run; two that come out the same are refused.
 //!
 //! With `mode = "duet"` the two arms are measured at once, on a processor each, and change sides from block to block. On a shared
 //! host both meet the same load; the registered test is one of pairs, and its gain a ratio within them.
@@ -254,7 +262,7 @@ pub struct Metric {
     pub unit: Unit,
     /// Which way it improves.
     pub better: Direction,
-    /// Where it is read; of plain commands only, and of all their metrics.
+    /// Where it is read: of all metrics of plain commands, and of workers where it is not the worker that tells it.
     pub probe: Option<Probe>,
     /// Whether it must be the same on every repetition.
     pub nature: Nature,

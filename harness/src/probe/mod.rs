@@ -7,13 +7,16 @@
 //! |---|---|---|
 //! | `wall` | ns | from before the start of the process until its end is known |
 //! | `user`, `system`, `cpu` | ns | processor time in user mode, in the kernel, and both; children it waited for included |
-//! | `peak-rss` | B | the largest resident set |
+//! | `peak-rss` | B | the largest resident set; started by a small process, whose own pages are told from those of the command |
 //! | `minor-faults`, `major-faults` | 1 | page faults without and with reading from a disk |
 //! | `voluntary-switches`, `involuntary-switches` | 1 | how often it waited, and how often it was made to |
-//! | `instructions` | 1 | no gauge, but named as one: executed by it and its children, counted by Callgrind in a second, untimed run |
+//! | `cycles`, `retired-instructions`, `branch-misses`, `cache-misses` | 1 | counted by the processor in user mode, children that have ended included; where the kernel gives them, see [`HardwareEvent`] |
+//! | `instructions` | 1 | no gauge, but named as one: executed by it and its children, counted by Callgrind in a second, untimed run; of a worker where it times its work |
 
+mod hardware;
 mod reap;
 
+pub use hardware::{Counting, HARDWARE_EVENTS, HardwareEvent};
 pub use reap::reap;
 
 use crate::vocab::UnitKind;
@@ -96,6 +99,8 @@ impl fmt::Debug for Gauge {
 pub enum Probe {
     /// What the kernel accounted to the command.
     Gauge(&'static Gauge),
+    /// What the processor counted in it.
+    Hardware(&'static HardwareEvent),
     /// Instructions, counted by Callgrind in a pass of its own.
     Instructions,
     /// The sizes of these files together, after the command has ended.
@@ -109,6 +114,12 @@ pub enum Probe {
 impl Probe {
     /// The name of [`Probe::Instructions`].
     pub const INSTRUCTIONS: &'static str = "instructions";
+
+    /// The names of every probe that is not a table.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let events = HARDWARE_EVENTS.iter().map(|it| it.name);
+        GAUGES.iter().map(|it| it.name).chain(events).chain([Self::INSTRUCTIONS])
+    }
 
     /// Whether it reads the standard output.
     pub fn reads_output(&self) -> bool {

@@ -16,6 +16,13 @@ pub(super) fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
     };
     let is_plain = matches!(prereg.worker.launch, Launch::Plain(_));
     let process = match (design.process, design.unit()) {
+        (_, Replicate::Build) => format!(
+            "{} builds of each arm, each linked in another order and measured in {}: the build is the unit of replication, all \
+             below is computed from the means of the {} samples of each",
+            design.builds,
+            if is_plain { "processes of its own, one a sample" } else { "a process of its own" },
+            design.blocks_a_process(),
+        ),
         _ if is_plain => "a process for every sample".to_owned(),
         (Process::PerArm, Replicate::Block) => "one worker process for each arm of a cell".to_owned(),
         (Process::PerArm, Replicate::Process) => format!(
@@ -26,7 +33,11 @@ pub(super) fn design(page: &mut String, prereg: &Prereg) -> fmt::Result {
         ),
         (Process::PerBlock, _) => "a fresh worker process for every sample".to_owned(),
     };
-    let of_each = if design.unit() == Replicate::Process { " of each process" } else { "" };
+    let of_each = match design.unit() {
+        Replicate::Block => "",
+        Replicate::Process => " of each process",
+        Replicate::Build => " of each build",
+    };
     let process = match design.padding {
         0 => process,
         most => format!(

@@ -3,17 +3,21 @@
 use super::arm_bars::arms;
 use super::experiment::{Experiment, RecordedRun};
 use super::heat_map::heat;
+use super::host;
 use super::markdown::safe_file_name;
 use super::plot::{
     self, Arm, GainMean, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel,
-    Samples, Square, VerdictRow, Verdicts,
+    Quantity, Row, Samples, Square, Telemetry, VerdictRow, Verdicts,
 };
-use crate::analyse::{Gain, Undefined};
+use crate::analyse::{Gain, SetAside, Undefined, set_aside};
 use crate::decide::{Judged, Kind, Overall, label};
 use crate::prereg::{Factor, Metric, Prereg, Stopping};
 use crate::stats;
 use crate::store::SampleSet;
 use crate::vocab::{Claim, Margin, Verdict};
+
+/// The quantities of the host that are plotted.
+const SHOWN: [&str; 3] = ["load", "steal", "pressure"];
 
 /// A plot, drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +102,14 @@ pub fn of_experiment(experiment: &Experiment) -> (Vec<Figure>, Vec<String>) {
                 (it.draw)(&samples),
             );
         }
+    }
+    if let Some(it) = telemetry(prereg, run) {
+        all.add(
+            "telemetry",
+            "The host by block".to_owned(),
+            format!("Load, steal and pressure of the host in each block of {}", prereg.id),
+            plot::telemetry::draw(&it),
+        );
     }
     (all.figures, all.problems)
 }
@@ -267,6 +279,35 @@ fn interaction(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Option<In
         lines: named(second),
         squares,
     })
+}
+
+/// What the host did, as far as it was recorded.
+fn telemetry(prereg: &Prereg, run: &RecordedRun) -> Option<Telemetry> {
+    let host::Recorded { steps, quantities } = host::recorded(run);
+    let shown = SHOWN.iter().filter_map(|name| quantities.iter().find(|(it, ..)| it == name));
+    let quantities: Vec<Quantity> = shown
+        .filter(|(.., values)| values.iter().any(Option::is_some))
+        .map(|(name, unit, values)| {
+            let (unit, scale) = if unit == "share" { ("%", 100.0) } else { (unit.as_str(), 1.0) };
+            Quantity {
+                name: name.clone(),
+                unit: unit.to_owned(),
+                values: values.iter().map(|it| it.map(|it| it * scale)).collect(),
+                limit: host::limit(prereg, name).map(|it| it * scale),
+            }
+        })
+        .collect();
+    let row = |it: &SetAside| {
+        // Attempts at a block are rows of the same step, in their order; neighbors that were joined are one row.
+        let step = it.step?;
+        let first = steps.iter().rposition(|row| *row <= step)?;
+        let same = steps.iter().position(|row| row == &steps[first])?;
+        let at = (same + it.attempt.saturating_sub(1) as usize).min(first);
+        Some(Row { at, excluded: it.excluded })
+    };
+    let aside = set_aside(&run.data).iter().filter_map(row).collect();
+    let title = format!("{}: the host", prereg.title);
+    (!quantities.is_empty()).then_some(Telemetry { title, quantities, aside })
 }
 
 fn samples(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Samples {

@@ -12,6 +12,7 @@ use crate::decide::{Judged, label};
 use crate::prereg::Prereg;
 use crate::store::Git;
 use crate::vocab::{RunState, Verdict};
+use serde_json::Value;
 use std::fmt::{self, Write};
 
 /// `baseline` is the experiment that it starts from, where the same ledger has it.
@@ -67,7 +68,7 @@ pub(super) fn write(
     }
     design(page, prereg)?;
     if let Some(run) = experiment.deciding() {
-        host::write(page, prereg, run)?;
+        host::write(page, prereg, run, figures)?;
         environment(page, prereg, run)?;
     }
     registrations(page, experiment)?;
@@ -105,7 +106,7 @@ pub(super) fn replicated(experiment: &Experiment) -> String {
     text
 }
 
-fn picture(page: &mut String, figure: &Figure) -> fmt::Result {
+pub(super) fn picture(page: &mut String, figure: &Figure) -> fmt::Result {
     writeln!(page, "{}\n", image(&figure.alternative, &format!("../plots/{}", figure.path)))
 }
 
@@ -200,9 +201,9 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
             writeln!(page, "#### {}\n\n{table}", escape(&cell))?;
         }
     }
-    // Those of the gains, of looks and of a factorial stand elsewhere.
+    // Those of the gains, of looks, of the host and of a factorial stand elsewhere.
     let elsewhere = |it: &Figure| {
-        let stands = ["/gain.svg", "/heat-map.svg", "/looks.svg"];
+        let stands = ["/gain.svg", "/heat-map.svg", "/looks.svg", host::PLOT];
         stands.iter().any(|stem| it.path.ends_with(stem)) || it.path.contains("/interaction-")
     };
     let rest: Vec<_> = figures.iter().filter(|it| !elsewhere(it)).collect();
@@ -281,9 +282,21 @@ fn environment(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Re
     let registered = prereg.arms.iter().filter_map(|it| run.data.arms.iter().find(|arm| arm.arm == it.name));
     for arm in registered {
         let binary = arm.binary.map_or_else(String::new, |it| format!(", SHA-256 {}", it.short()));
-        put(&format!("arm {}", arm.arm), format!("{}{binary}", arm.command.join(" ")).into());
+        let builds = arm.build.as_ref().map_or_else(String::new, builds);
+        put(&format!("arm {}", arm.arm), format!("{}{binary}{builds}", arm.command.join(" ")).into());
     }
     writeln!(page, "{table}")
+}
+
+/// The builds of an arm, if there are several: by what each was linked, and what came out.
+fn builds(build: &Value) -> String {
+    let all = build.get("builds").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let one = |it: &Value| {
+        let binary: String = it.get("binary")?.as_str()?.chars().take(12).collect();
+        Some(format!("order {} gives {binary}", it.get("salt")?))
+    };
+    let told: Vec<_> = all.iter().filter_map(one).collect();
+    if told.is_empty() { String::new() } else { format!("; {} builds: {}", all.len(), told.join(", ")) }
 }
 
 fn git(git: &Git) -> Inline {

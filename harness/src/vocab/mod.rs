@@ -231,6 +231,8 @@ word! {
         Block = "block",
         /// A process: the mean of its samples is one observation.
         Process = "process",
+        /// A build: the mean of the samples of one order of linking is one observation.
+        Build = "build",
     }
 }
 

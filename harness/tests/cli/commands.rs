@@ -100,3 +100,32 @@ fn exact_metrics_are_facts_and_a_command_that_misbehaves_ends_its_run() {
     transcript.check("commands");
     drop(held);
 }
+
+#[test]
+fn a_small_command_has_a_peak_of_its_own() {
+    let project = Project::new();
+    let _held = project.hold();
+    let size = |command: &str| {
+        let text = printed("[\"sh\", \"-c\", \"true\"]", command, "")
+            .replace("[metrics.size]\nunit = \"B\"\nbetter = \"lower\"\nprobe = { pattern = 'size ([0-9]+)' }\nnature = \"exact\"", 
+                "[metrics.peak]\nunit = \"MiB\"\nbetter = \"lower\"\nprobe = \"peak-rss\"\n[metrics.time]\nunit = \"ms\"\nbetter = \"lower\"\nprobe = \"wall\"");
+        project.write("experiments/size.toml", &text);
+        project.harness(&["run", "size"])
+    };
+    // 8 MiB of text in a variable of a shell.
+    let told = size(r#"["sh", "-c", "x=$(head -c 8388608 /dev/zero | tr '\\0' x); test ${#x} = 8388608"]"#);
+    assert_eq!(told.code, Some(0), "{told}");
+    let peaks = project.sql(
+        "select arm, max(value) < 4, min(value) > 8 from samples where metric = 'peak' group by 1 order by 1",
+    );
+    assert_eq!(peaks, ["a t f", "b f t"]);
+    assert_eq!(project.sql("select count(*) from samples where metric = 'time' and value > 0"), ["6"]);
+    // The launcher tells how its command ended.
+    let failing = printed("[\"true\"]", "[\"sh\", \"-c\", \"echo gone >&2; exit 3\"]", "")
+        .replace("probe = { pattern = 'size ([0-9]+)' }\nnature = \"exact\"", "probe = \"peak-rss\"")
+        .replace("\"size\"\ntitle", "\"fails\"\ntitle");
+    project.write("experiments/fails.toml", &failing);
+    let told = project.harness(&["run", "fails"]);
+    assert_eq!(told.code, Some(1), "{told}");
+    told.complains(&["command of arm `b`, run 1 (warm-up 0), ended with exit status: 3: gone"]);
+}

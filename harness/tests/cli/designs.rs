@@ -1,6 +1,6 @@
 //! Designs beside one process an arm that answers once a sample: slices, several processes, and revisions as arms.
 
-use crate::support::{Experiment, Project, Transcript, said, signal};
+use crate::support::{Experiment, Project, Transcript, said, signal, wait_until};
 
 const PROCESSES: Experiment = Experiment { warmups: 2, samples: 12, ..Experiment::FASTER };
 
@@ -73,6 +73,36 @@ fn a_duet_takes_two_processors() {
         let ledger = project.read("ledgers/demo.md");
         assert!(ledger.contains("both arms at once, each bound to a processor"), "{ledger}");
     }
+}
+
+/// What was in flight is measured again, by both arms at once as everything else.
+#[test]
+fn a_duet_that_was_killed_goes_on() {
+    if std::thread::available_parallelism().is_ok_and(|it| it.get() < 2) {
+        return;
+    }
+    let rest =
+        "[[hypotheses]]\nid = \"half\"\nmetric = \"time\"\nmargin = 0.5\n[decision]\ntest = \"wilcoxon\"\n";
+    let project = designed(&Experiment { rest, ..Experiment::FASTER }, "mode = \"duet\"\n");
+    let _held = project.hold();
+    project.write("asked", "");
+    project.write("pause", "0.05\n");
+    let run = project.start(&["run", "faster"]);
+    project.wait_for_requests(9);
+    signal(run.pid(), "KILL");
+    assert_eq!(run.wait().code, None);
+    project.remove("pause");
+    wait_until("the workers are gone", || project.workers().is_empty());
+    let stored = project.sql("select count(*) from samples where arm = 'a'")[0].parse::<usize>().unwrap();
+    assert!((2..10).contains(&stored), "{stored}");
+    let told = project.expect(0, &["run", "faster", "--resume"]);
+    assert!(told.out.contains("faster: ACCEPT"), "{told}");
+    let counted = "select arm, count(*), count(distinct block) from samples group by arm order by arm";
+    assert_eq!(project.sql(counted), ["a 10 10", "b 10 10"]);
+    // 11 blocks of two, and at most the one that was in flight.
+    let asked = project.read("asked").lines().count();
+    assert!((22..=24).contains(&asked), "{asked}");
+    project.expect(0, &["verify"]);
 }
 
 /// One that this process may use.

@@ -6,12 +6,14 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod builds;
 mod commands;
 mod compare;
 mod credentials;
 mod databases;
 mod designs;
 mod factorial;
+mod hosts;
 mod inputs;
 mod installs;
 mod interruptions;

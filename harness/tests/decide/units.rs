@@ -55,6 +55,27 @@ fn pairs_are_processes_that_were_measured_together() {
 }
 
 #[test]
+fn builds_are_decided_by_their_means_and_told_when_they_differ_by_more_than_the_arms() {
+    let [a, b] = processes();
+    let claims = format!("[design]\nsamples = 20\nbuilds = 4\n{FASTER}");
+    let text = registration(20, &claims).replace("command = [\"worker\"]", "package = \"worker\"");
+    let (decision, analysis) = decided(&text, &time(&a, &b));
+    let [judged] = decision.hypotheses.as_slice() else { panic!("one hypothesis") };
+    assert_eq!(judged.comparison.statistics.as_ref().unwrap().control.n(), 4);
+    let row = decision.criteria.iter().find(|it| it.name == "unit of replication").unwrap();
+    assert_eq!(row.result, "the build: n = 4 means of 5 samples each");
+    // Means of the builds of a from 100.0008 to 109.0008; of the arms 2 ms apart, of 104.0008.
+    let told: Vec<_> = analysis.caveats.iter().filter(|it| it.code() == "builds-differ").collect();
+    let expected = "`time` of arm `a`: its builds lie 8.65 % apart, more than the 1.92 % to arm `b`: the order of linking alone \
+                    makes such a difference";
+    assert_eq!(told.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+    // Arms farther apart than their builds are not.
+    let far: Vec<f64> = b.iter().map(|it| it / 2.0).collect();
+    let (_, analysis) = decided(&text, &time(&a, &far));
+    assert!(analysis.caveats.iter().all(|it| it.code() != "builds-differ"));
+}
+
+#[test]
 fn a_process_without_all_its_samples_is_a_gap() {
     let [a, b] = processes();
     let claims = format!("[design]\nsamples = 20\nprocesses = 4\n{FASTER}");

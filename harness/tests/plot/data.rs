@@ -1,8 +1,8 @@
 //! Inputs of plots: what an experiment looks like, and what none should look like.
 
 use harness::render::plot::{
-    Arm, Gain, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel, Samples,
-    Square, VerdictRow, Verdicts,
+    Arm, Gain, GainRow, Gains, Interaction, Interval, LookPanel, LookPoint, Looks, Mean, Panel, Quantity,
+    Row, Samples, Square, Telemetry, VerdictRow, Verdicts,
 };
 use harness::vocab::{Claim, Direction, Finding, Role, Unit, Verdict};
 
@@ -274,5 +274,26 @@ pub(crate) fn looks() -> Looks {
             panel("far away", planned(), 20, Finding::Refuted, "refuted", vec![point(20, -36.0, 3.71)]),
             panel("every block", (1..=90).collect(), 90, Finding::Undecided, "undecided", every.collect()),
         ],
+    }
+}
+
+/// A busy half hour: a block measured twice, one excluded, one of which the kernel told no steal.
+pub(crate) fn host() -> Telemetry {
+    let quantity = |name: &str, unit: &str, limit, value: &dyn Fn(u32) -> f64| Quantity {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        values: (0..60).map(|i| (name != "steal" || i != 30).then(|| value(i))).collect(),
+        limit,
+    };
+    Telemetry {
+        title: "Lazy loading: the host".to_owned(),
+        quantities: vec![
+            quantity("load", "", Some(1.5), &|i| {
+                0.4 + 0.02 * f64::from(i % 9) + if i == 17 { 1.4 } else { 0.0 }
+            }),
+            quantity("steal", "%", Some(2.0), &|i| if i == 41 { 6.5 } else { 0.1 * f64::from(i % 3) }),
+            quantity("pressure", "%", None, &|i| 0.5 * f64::from(i * 7 % 11)),
+        ],
+        aside: vec![Row { at: 17, excluded: false }, Row { at: 41, excluded: true }],
     }
 }

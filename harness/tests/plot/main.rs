@@ -7,7 +7,9 @@ mod degenerate;
 mod grids;
 mod xml;
 
-use harness::render::plot::{OF_SAMPLES, PlotError, Samples, arms, gain, heat, interaction, looks, verdicts};
+use harness::render::plot::{
+    OF_SAMPLES, PlotError, Samples, arms, gain, heat, interaction, looks, telemetry, verdicts,
+};
 use std::path::Path;
 
 /// Every example with its document.
@@ -26,6 +28,7 @@ fn examples() -> Vec<(String, String)> {
         all.push((format!("gain-{name}"), gain::draw(&gains).unwrap()));
     }
     all.push(("looks-loading".to_owned(), looks::draw(&data::looks()).unwrap()));
+    all.push(("telemetry-host".to_owned(), telemetry::draw(&data::host()).unwrap()));
     for (name, plot) in [("slots", data::slots()), ("eight", data::eight())] {
         all.push((format!("interaction-{name}"), interaction::draw(&plot).unwrap()));
     }
@@ -131,6 +134,34 @@ fn an_interaction_plot_ends_whatever_the_numbers_are() {
     assert!(matches!(with(1.0, -1.0), Err(PlotError::Reversed { .. })));
     let none = interaction::Interaction { squares: Vec::new(), ..data::slots() };
     assert!(matches!(interaction::draw(&none), Err(PlotError::Nothing { .. })));
+}
+
+#[test]
+fn a_plot_of_the_host_tells_what_did_not_count_and_ends_whatever_the_numbers_are() {
+    let told = telemetry::draw(&data::host()).unwrap();
+    assert!(
+        told.contains("60 readings; load: highest 1.96; steal: highest 6.50 %; pressure: highest 5.00 %."),
+        "{told}"
+    );
+    assert!(told.contains("struck: measured again, 1 block; crossed out: excluded, 1 block"));
+    let with = |values: Vec<Option<f64>>| {
+        let mut plot = data::host();
+        plot.aside.clear();
+        for it in &mut plot.quantities {
+            it.values.clone_from(&values);
+        }
+        telemetry::draw(&plot)
+    };
+    for values in [
+        vec![None; 3],
+        vec![Some(0.0)],
+        vec![Some(4e299), Some(-1.0), None, Some(5e-324)],
+        vec![Some(0.5); 5_000],
+    ] {
+        check(&format!("{:?}", values.first()), &with(values).unwrap());
+    }
+    assert!(matches!(with(vec![Some(f64::NAN)]), Err(PlotError::OutOfRange { .. })));
+    assert!(matches!(with(Vec::new()), Err(PlotError::Nothing { .. })));
 }
 
 #[test]

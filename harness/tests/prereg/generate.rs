@@ -106,6 +106,7 @@ fn design() -> impl Strategy<Value = Design> {
                 seed,
                 slices,
                 processes,
+                builds: 1,
                 padding,
                 looks: None,
             }

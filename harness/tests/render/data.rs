@@ -228,6 +228,36 @@ fn accepted() -> Experiment {
     Experiment { versions, runs, notes: Some(notes.to_owned()) }
 }
 
+/// With what the host did: a run that was resumed after four blocks, and whose block 3 was measured twice.
+fn watched(data: RunData) -> RunData {
+    let telemetry = |steps: &[u32], load: &[f64], steal: Option<f64>| {
+        let mut quantities = json!({ "load": { "unit": "", "values": load } });
+        if let Some(steal) = steal {
+            quantities["steal"] = json!({ "unit": "share", "values": vec![steal; steps.len()] });
+        }
+        json!({ "telemetry": { "steps": steps, "quantities": quantities } })
+    };
+    let block = json!({ "block": {
+        "cell": "", "block": 3, "step": 5, "attempt": 1, "then": "remeasure", "reasons": ["load 2.5, at most 1.5"],
+        "conditions": { "load": 2.5 }, "samples": [{ "metric": "open_time", "arm": "lazy", "unit": "ms", "values": [9.5] }],
+    }});
+    let first = telemetry(&[0, 1, 2, 3], &[0.2, 0.25, 0.25, 0.3], None);
+    let second = telemetry(
+        &[4, 5, 5, 6, 7, 8, 9, 10, 11, 12, 13],
+        &[0.5, 2.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
+        Some(0.01),
+    );
+    let event = |seq, state, detail: Option<serde_json::Value>| Event { seq, at: at(22), state, detail };
+    let events = vec![
+        event(1, RunState::Running, None),
+        event(2, RunState::Aborted, Some(first)),
+        event(3, RunState::Resumed, None),
+        event(4, RunState::Running, Some(block)),
+        event(5, RunState::Done, Some(second)),
+    ];
+    RunData { events, ..data }
+}
+
 /// Every experiment, in ledger order.
 pub(crate) fn experiments() -> Vec<Experiment> {
     let baseline = prereg(
@@ -261,6 +291,7 @@ pub(crate) fn experiments() -> Vec<Experiment> {
             DESIGN,
             CLAIM,
             GUARD,
+            "[environment.blocks]\nmax_load = 1.5\n",
         ]
         .concat(),
     );
@@ -285,11 +316,12 @@ pub(crate) fn experiments() -> Vec<Experiment> {
     let mut wrong = run(&invalid, 1, 13, "host-a", two);
     wrong.cells[1].result = "0000".into();
     let data = |it: &Prereg, n: u8, mean: Mean| vec![run(it, 1, n, "host-a", mean)];
+    let guarded = watched(run(&undecided, 1, 12, "host-a", near));
     vec![
         experiment(baseline.clone(), data(&baseline, 10, slower), None),
         accepted(),
         experiment(rejected.clone(), data(&rejected, 11, slower), None),
-        experiment(undecided.clone(), data(&undecided, 12, near), None),
+        experiment(undecided, vec![guarded], None),
         experiment(invalid, vec![wrong], None),
         experiment(two_treatments.clone(), data(&two_treatments, 14, two), Some("Said later: 5 < 6.\n")),
         experiment(planned, Vec::new(), None),

@@ -64,6 +64,19 @@ fn no_number_is_missing_or_beyond_all() {
 }
 
 #[test]
+fn the_parts_of_a_run_are_one_picture_of_the_host() {
+    let experiments = data::experiments();
+    let it = experiments.iter().find(|it| it.prereg().id == "exp-3-depth").unwrap();
+    let figure = of_experiment(it).0.into_iter().find(|it| it.path == "exp-3-depth/telemetry.svg").unwrap();
+    // Of the first part no steal is known; the highest load is that of the block that was measured again.
+    assert!(figure.svg.contains("15 readings; load: highest 2.50; steal: highest 1.00 %."), "{}", figure.svg);
+    assert!(figure.svg.contains("struck: measured again, 1 block"), "{}", figure.svg);
+    // A run of which nothing is known has none.
+    let others = experiments.iter().filter(|it| it.prereg().id != "exp-3-depth");
+    assert!(others.flat_map(|it| of_experiment(it).0).all(|it| !it.path.ends_with("telemetry.svg")));
+}
+
+#[test]
 fn names_break_neither_tables_nor_the_page() {
     let page = page(&data::experiments());
     assert!(!page.contains("<script>") && !page.contains("<i>") && !page.contains('\u{202e}'));

@@ -2,19 +2,22 @@
 
 mod capture;
 mod child;
-mod instructions;
+mod launcher;
 mod reading;
 
+use super::callgrind::{self, Callgrind};
 use super::failure::{At, Who};
 use super::launch::{LaunchError, Program, line};
 use super::worker::environments;
 use super::{Conditions, Failure, Interrupt, Meter, Observation, Source};
-use crate::prereg::{Commands as Registered, Launch, Output, Prereg, Steps, WorkResult, fill_in};
-use crate::probe::Probe;
+use crate::prereg::{Commands as Registered, Launch, Metric, Output, Prereg, Steps, WorkResult, fill_in};
+use crate::probe::{Counting, HardwareEvent, Probe};
 use crate::vocab::{Cell, Scalar};
+pub use launcher::serve_as_launcher;
+
 use capture::Capture;
 use child::{Ended, Exited};
-use instructions::Counter;
+use launcher::Launcher;
 use reading::{Readings, Seen};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,6 +26,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+/// What swallows everything and says nothing.
+const NULL: &str = "/dev/null";
 
 /// Samples from plain commands: one process for each sample, with the registered steps around it.
 pub struct Commands<'a> {
@@ -35,6 +41,7 @@ pub struct Commands<'a> {
     before: Programs,
     after: Programs,
     root: PathBuf,
+    null: File,
     interrupt: &'a Interrupt,
     since: Instant,
     /// The processors that commands may use; empty: all.
@@ -42,7 +49,11 @@ pub struct Commands<'a> {
     meter: Meter,
     readings: Readings<'a>,
     /// Only where a metric asks for instructions.
-    counter: Option<Counter>,
+    callgrind: Option<Callgrind>,
+    /// Only where a metric asks for the largest resident set.
+    launcher: Option<Launcher>,
+    /// What the processor is to count.
+    events: Vec<&'static HardwareEvent>,
     /// The commands of the cell being measured, by arm.
     ready: BTreeMap<usize, Ready>,
     begun: bool,
@@ -56,7 +67,9 @@ pub struct Commands<'a> {
 struct Ready {
     command: Command,
     params: Vec<(String, Scalar)>,
-    /// How often it was run.
+    /// Which build of the arm it is.
+    build: u32,
+    /// How often the arm was run.
     runs: u32,
 }
 
@@ -91,19 +104,36 @@ impl<'a> Commands<'a> {
         interrupt: &'a Interrupt,
     ) -> Result<Option<Self>, LaunchError> {
         let Launch::Plain(registered) = &prereg.worker.launch else { return Ok(None) };
-        let counted = prereg.metrics.iter().any(|it| it.probe == Some(Probe::Instructions));
+        let events: Vec<_> = prereg
+            .metrics
+            .iter()
+            .filter_map(|it| match &it.probe {
+                Some(Probe::Hardware(event)) => Some(*event),
+                _ => None,
+            })
+            .collect();
+        for event in &events {
+            event.count().map_err(|needs| LaunchError::Unsupported {
+                what: format!("probe `{}`", event.name),
+                needs,
+            })?;
+        }
+        let null = File::options().read(true).write(true).open(NULL);
         Ok(Some(Self {
             registered,
-            counter: counted.then(|| Counter::new(scratch)).transpose()?,
+            callgrind: Callgrind::wanted(prereg, scratch)?,
+            launcher: launcher(prereg, &events, scratch)?,
+            events,
             programs,
             environments: environments(&prereg.arms),
             before: Programs::of(&registered.before, registered.shell, root)?,
             after: Programs::of(&registered.after, registered.shell, root)?,
             root: root.to_owned(),
+            null: null.map_err(|source| LaunchError::Read { path: NULL.into(), source })?,
             interrupt,
             since: Instant::now(),
             cores: super::cores(prereg.environment.pin.as_ref()),
-            meter: Meter::default(),
+            meter: Meter::of(prereg),
             readings: Readings::of(prereg),
             ready: BTreeMap::new(),
             begun: false,
@@ -114,9 +144,16 @@ impl<'a> Commands<'a> {
         }))
     }
 
+    /// The build of an arm that is being measured.
+    fn program(&self, arm: usize) -> &Program {
+        let build =
+            self.block.as_ref().map_or(0, |(_, block, warmup)| self.prereg.design.build_of(*block, *warmup));
+        self.programs[arm].build(build)
+    }
+
     /// Where an arm works: in the project, or in the work tree that it was built in.
     fn folder(&self, arm: Option<usize>) -> PathBuf {
-        let own = arm.and_then(|it| self.programs[it].folder.as_ref());
+        let own = arm.and_then(|it| self.program(it).folder.as_ref());
         let root = own.unwrap_or(&self.root);
         self.registered.dir.as_ref().map_or_else(|| root.clone(), |it| root.join(it))
     }
@@ -137,8 +174,13 @@ impl<'a> Commands<'a> {
             .current_dir(self.folder(arm))
             .env_clear()
             .envs(environment.iter().filter(|(name, _)| !own(name)).map(|(key, value)| (key, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null());
+            .stdin(self.nothing())
+            .stdout(self.nothing());
+    }
+
+    /// What is read from and written to where nothing is: opened once, not by every process that is started.
+    fn nothing(&self) -> Stdio {
+        self.null.try_clone().map_or_else(|_| Stdio::null(), Stdio::from)
     }
 
     /// Runs an untimed step.
@@ -193,11 +235,19 @@ impl<'a> Commands<'a> {
         self.step("before.block", self.before.block.as_ref(), &self.prereg.params_of_cell(cell), None)
     }
 
-    fn ready(&mut self, cell: &Cell, arm: usize) -> Ready {
-        self.ready.remove(&arm).unwrap_or_else(|| {
+    fn ready(&mut self, cell: &Cell, arm: usize, build: u32) -> Ready {
+        let had = self.ready.remove(&arm);
+        let runs = had.as_ref().map_or(0, |it| it.runs);
+        had.filter(|it| it.build == build).unwrap_or_else(|| {
             let params = self.prereg.params_of(&self.prereg.arms[arm], cell);
-            let command = self.command(&self.programs[arm], &params, Some(arm));
-            Ready { command, params, runs: 0 }
+            let program = self.program(arm);
+            let mut command = match &self.launcher {
+                Some(launcher) => launcher.command(&program.path),
+                None => Command::new(&program.path),
+            };
+            command.args(program.args.iter().map(|it| fill_in(it, &params)));
+            self.surround(&mut command, Some(arm));
+            Ready { command, params, build, runs }
         })
     }
 
@@ -244,20 +294,25 @@ impl<'a> Commands<'a> {
 
     /// Counts the instructions of the command in a run of its own, with the steps around a sample.
     fn count(&self, at: &At, arm: usize, ready: &Ready) -> Result<Option<u64>, Failure> {
-        let Some(counter) = &self.counter else { return Ok(None) };
+        let Some(callgrind) = &self.callgrind else { return Ok(None) };
+        let unread = |why| Failure::Unread { at: Box::new(at.clone()), why, stderr: Vec::new() };
         self.step("before.sample", self.before.sample.as_ref(), &ready.params, Some(arm))?;
-        let program = &self.programs[arm];
-        let mut command = counter.command(program, program.args.iter().map(|it| fill_in(it, &ready.params)));
+        let program = self.program(arm);
+        let args = program.args.iter().map(|it| fill_in(it, &ready.params));
+        let mut command = callgrind.command(program, args, false);
         self.surround(&mut command, Some(arm));
         self.open(&mut command, &ready.params)?;
-        match counter.count(&mut command, self.prereg.worker.timeout, self.interrupt) {
-            None => Err(Failure::Interrupted),
-            Some(Ok(count)) => {
-                self.step("after.sample", self.after.sample.as_ref(), &ready.params, Some(arm))?;
-                Ok(Some(count))
-            }
-            Some(Err(why)) => Err(Failure::Unread { at: Box::new(at.clone()), why, stderr: Vec::new() }),
+        callgrind.begin().map_err(unread)?;
+        let limit = self.prereg.worker.timeout.saturating_mul(callgrind::SLOWDOWN);
+        match child::run(&mut command, None, &[], limit, Some(self.interrupt)) {
+            Ok(Ended::Exited(_)) => {}
+            Ok(Ended::Interrupted) => return Err(Failure::Interrupted),
+            Ok(Ended::TimedOut(_)) => return Err(unread(callgrind::failed(&"it did not end"))),
+            Err(error) => return Err(unread(callgrind::failed(&error))),
         }
+        let count = callgrind.total().map_err(unread)?;
+        self.step("after.sample", self.after.sample.as_ref(), &ready.params, Some(arm))?;
+        Ok(Some(count))
     }
 
     fn measure(&mut self, at: &At, arm: usize, ready: &mut Ready) -> Result<(Vec<f64>, String), Failure> {
@@ -267,18 +322,29 @@ impl<'a> Commands<'a> {
         self.open(&mut ready.command, &ready.params)?;
         let mut capture = (self.registered.output == Output::Capture)
             .then(|| Capture::new(usize::try_from(self.registered.capture_limit).unwrap_or(usize::MAX)));
-        let start = |source: io::Error| Failure::Start { command: self.programs[arm].shown.clone(), source };
+        let start = |source: io::Error| Failure::Start { command: self.program(arm).shown.clone(), source };
         let limit = self.prereg.worker.timeout;
+        let boxed = || Box::new(at.clone());
+        let unread = |why: String, stderr: Vec<String>| Failure::Unread { at: boxed(), why, stderr };
+        let counting: Result<Vec<Counting>, String> = self.events.iter().map(|it| it.count()).collect();
+        let mut counting = counting
+            .map_err(|it| unread(format!("an event cannot be counted: it needs {it}"), Vec::new()))?;
         let ended =
             child::run(&mut ready.command, capture.as_mut(), &self.cores, limit, Some(self.interrupt))
                 .map_err(start)?;
-        let boxed = || Box::new(at.clone());
         let exited = match ended {
             Ended::Exited(it) => it,
             Ended::TimedOut(stderr) => return Err(Failure::TimedOut { at: boxed(), after: limit, stderr }),
             Ended::Interrupted => return Err(Failure::Interrupted),
         };
-        let Exited { status, usage, stderr, survivors } = *exited;
+        let Exited { mut status, mut usage, stderr, survivors } = *exited;
+        let mut floor = None;
+        if let Some(launcher) = &self.launcher {
+            match launcher.report() {
+                Ok(told) => (status, usage, floor) = (told.status, told.usage, Some(told.floor)),
+                Err(why) => return Err(unread(why, stderr)),
+            }
+        }
         if survivors {
             *self.survivors.entry(at.arm.clone()).or_default() += 1;
         }
@@ -290,8 +356,13 @@ impl<'a> Commands<'a> {
             let expected = self.registered.exit_codes.clone();
             return Err(Failure::Exit { at: boxed(), status, expected, stderr });
         }
-        let unread = |why: String, stderr: Vec<String>| Failure::Unread { at: boxed(), why, stderr };
-        let seen = Seen { usage: &usage, instructions, capture: capture.as_ref() };
+        let events: Result<Vec<_>, String> =
+            counting.iter_mut().map(|it| Ok((it.name(), it.total()?))).collect();
+        let events = match events {
+            Ok(events) => events,
+            Err(why) => return Err(unread(why, stderr)),
+        };
+        let seen = Seen { usage: &usage, instructions, events: &events, floor, capture: capture.as_ref() };
         let values = match self.readings.read(&seen, &self.root) {
             Ok(values) => values,
             Err(why) => return Err(unread(why, stderr)),
@@ -300,6 +371,27 @@ impl<'a> Commands<'a> {
         self.step("after.sample", self.after.sample.as_ref(), &ready.params, Some(arm))?;
         Ok((values, digest))
     }
+}
+
+/// What starts the commands of which the largest resident set is measured.
+fn launcher(
+    prereg: &Prereg,
+    events: &[&HardwareEvent],
+    scratch: &Path,
+) -> Result<Option<Launcher>, LaunchError> {
+    let peak = |it: &Metric| matches!(it.probe, Some(Probe::Gauge(gauge)) if gauge.is_peak_rss());
+    if !prereg.metrics.iter().any(peak) {
+        return Ok(None);
+    }
+    if let Some(event) = events.first() {
+        return Err(LaunchError::Unsupported {
+            what: format!("probe `peak-rss` beside `{}`", event.name),
+            needs:
+                "an experiment of its own, since the processor would count what launches the command as well"
+                    .to_owned(),
+        });
+    }
+    Launcher::new(scratch).map_err(|source| LaunchError::Folder { path: scratch.to_owned(), source })
 }
 
 impl Source for Commands<'_> {
@@ -313,7 +405,7 @@ impl Source for Commands<'_> {
 
     fn sample(&mut self, cell: &Cell, arm: usize, block: u32, warmup: bool) -> Result<Observation, Failure> {
         self.begin_block(cell, block, warmup)?;
-        let mut ready = self.ready(cell, arm);
+        let mut ready = self.ready(cell, arm, self.prereg.design.build_of(block, warmup));
         ready.runs += 1;
         let at = At {
             who: Who::Command,

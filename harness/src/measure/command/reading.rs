@@ -7,8 +7,8 @@ use regex_lite::Regex;
 use serde_json::Value;
 use std::path::Path;
 
-/// How far the two counts of resident pages may lie apart: each processor keeps a few of its own.
-const RSS_SLACK: u64 = 1 << 20;
+/// How far a count of resident bytes may be off for each processor, which keeps up to 32 pages to itself before it tells.
+const RSS_SLACK: u64 = 32 * 4096;
 
 pub(super) struct Readings<'a>(Vec<Reading<'a>>);
 
@@ -17,6 +17,10 @@ pub(super) struct Seen<'a> {
     pub(super) usage: &'a Usage,
     /// Only where a metric asks for it.
     pub(super) instructions: Option<u64>,
+    /// What the processor counted, by the event's name.
+    pub(super) events: &'a [(&'static str, u64)],
+    /// What may have been resident in its process before it became the command, in bytes, if that is known.
+    pub(super) floor: Option<u64>,
     /// Only where it is captured.
     pub(super) capture: Option<&'a Capture>,
 }
@@ -55,7 +59,11 @@ impl Reading<'_> {
         let scale = self.metric.unit.scale();
         let printed = || seen.capture.ok_or("its output is not captured")?.text().map_err(|it| it.clone());
         match &self.metric.probe {
-            Some(Probe::Gauge(gauge)) => Ok(gauged(gauge, seen.usage)? / scale),
+            Some(Probe::Gauge(gauge)) => Ok(gauged(gauge, seen.usage, seen.floor)? / scale),
+            Some(Probe::Hardware(event)) => {
+                let found = seen.events.iter().find(|(name, _)| *name == event.name);
+                Ok(found.ok_or("it was not counted")?.1 as f64 / scale)
+            }
             Some(Probe::Instructions) => {
                 Ok(seen.instructions.ok_or("its instructions were not counted")? as f64 / scale)
             }
@@ -82,19 +90,23 @@ impl Reading<'_> {
     }
 }
 
-/// The kernel counts what was resident before a process became the command, which is what is resident here.
-fn gauged(gauge: &Gauge, usage: &Usage) -> Result<f64, String> {
+/// The kernel counts what was resident before a process became the command: what its launcher tells, or what is resident here.
+fn gauged(gauge: &Gauge, usage: &Usage, floor: Option<u64>) -> Result<f64, String> {
     if gauge.is_peak_rss()
-        && let Some(own) = own_peak_rss()
-        && usage.peak_rss <= own + RSS_SLACK
+        && let Some(floor) = floor.or_else(own_peak_rss)
+        && usage.peak_rss <= floor + slack()
     {
         let mib = |it: u64| it as f64 / f64::from(1 << 20);
         return Err(format!(
             "the kernel counts the {:.1} MiB of the process that started it, and it took no more",
-            mib(own)
+            mib(floor)
         ));
     }
     Ok((gauge.read)(usage))
+}
+
+fn slack() -> u64 {
+    RSS_SLACK * std::thread::available_parallelism().map_or(1, |it| it.get() as u64)
 }
 
 fn own_peak_rss() -> Option<u64> {
@@ -137,7 +149,10 @@ mod tests {
     fn a_resident_set_below_our_own_is_not_that_of_the_command() {
         let gauge = Gauge::named("peak-rss").unwrap();
         let usage = |peak_rss| Usage { peak_rss, ..Usage::default() };
-        assert!(gauged(gauge, &usage(1 << 20)).unwrap_err().contains("took no more"));
-        assert_eq!(gauged(gauge, &usage(1 << 40)), Ok(f64::from(1 << 20) * f64::from(1 << 20)));
+        assert!(gauged(gauge, &usage(1 << 20), None).unwrap_err().contains("took no more"));
+        // What is told of its launcher is what counts, if it is told.
+        assert!(gauged(gauge, &usage(1 << 20), Some(1 << 20)).is_err());
+        assert_eq!(gauged(gauge, &usage(1 << 26), Some(1 << 19)), Ok(f64::from(1 << 26)));
+        assert_eq!(gauged(gauge, &usage(1 << 40), None), Ok(f64::from(1 << 20) * f64::from(1 << 20)));
     }
 }

@@ -160,11 +160,11 @@ pub(super) fn check(
     let report = root.report;
     let Launch::Plain(commands) = &worker.launch else {
         for At { at, value } in metrics {
-            if value.probe.is_some() {
+            if value.probe.as_ref().is_some_and(|it| *it != Probe::Instructions) {
                 report.help(
                     *at,
                     format!("metric `{}` has a probe, but a worker says its values", value.name),
-                    Some("leave `probe` out; it is for plain commands".to_owned()),
+                    Some("leave `probe` out: but for `instructions` it is for plain commands".to_owned()),
                 );
             }
         }

@@ -9,6 +9,8 @@ const MOST_WARMUPS: i64 = 10_000;
 const MOST_PADDING: i64 = 65_536;
 const MOST_SLICES: i64 = 10_000;
 const MOST_PROCESSES: i64 = 1_000;
+/// Each is linked anew, for every arm.
+const MOST_BUILDS: i64 = 100;
 
 pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let table = root.section("design", keys::DESIGN)?;
@@ -22,6 +24,13 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
     let seed = table.or("seed", 1, |it| it.whole(0..=i64::MAX));
     let slices = table.or("slices", 1, |it| it.whole(1..=MOST_SLICES));
     let processes = table.or("processes", 1, |it| it.whole(1..=MOST_PROCESSES));
+    let builds = table.or("builds", 1, |it| it.whole(1..=MOST_BUILDS));
+    if let (Some(2..), Some(2..), Some(item)) = (processes, builds, table.get("processes")) {
+        item.problem::<()>(
+            "`processes` beside `builds`: each build is run by one process",
+            Some("leave one of the two out".to_owned()),
+        );
+    }
     let padding = table.or("padding", 0, |it| it.whole(0..=MOST_PADDING));
     let looks = table.maybe("looks", |it| looks::read(&it, samples));
     Some(Design {
@@ -33,7 +42,8 @@ pub(super) fn read(root: &Table<'_>) -> Option<Design> {
         clock: clock?,
         seed: u64::try_from(seed?).ok()?,
         slices: u32::try_from(slices?).ok()?,
-        processes: u32::try_from(processes?).ok()?,
+        processes: u32::try_from(processes?.max(builds?)).ok()?,
+        builds: u32::try_from(builds?).ok()?,
         padding: u32::try_from(padding?).ok()?,
         looks: looks?,
     })
@@ -71,6 +81,41 @@ mod tests {
         let text = given.canonical();
         assert!(text.contains("slices = 20\nprocesses = 8\n"), "{text}");
         assert_eq!(crate::prereg::parse_canonical(&text).unwrap(), given);
+    }
+
+    #[test]
+    fn builds_are_processes_of_programs_that_are_built() {
+        let built = REST.replace("command = [\"w\"]", "package = \"w\"");
+        let read = |rest: &str, design: &str| {
+            let text = format!("id = \"x\"\ntitle = \"X\"\nledger = \"l\"\n{rest}[design]\n{design}\n");
+            parse(&text, "x.toml").map_err(|it| it.to_string())
+        };
+        let four = read(&built, "samples = 40\nbuilds = 4").unwrap();
+        assert_eq!((four.design.builds, four.design.processes), (4, 4));
+        let text = four.canonical();
+        assert!(text.contains("builds = 4\n") && !text.contains("processes"), "{text}");
+        assert_eq!(crate::prereg::parse_canonical(&text).unwrap(), four);
+        let made = |git: &str| {
+            let own = format!("command = [\"./a\"]\nbuild = [\"make\"]\n{git}");
+            REST.replace("params.m = 1\n", &format!("params.m = 1\n{own}"))
+                .replace("params.m = 2\n", &format!("params.m = 2\n{own}"))
+        };
+        read(&made("git = \"main\"\n"), "samples = 40\nbuilds = 4").unwrap();
+        for (rest, design, expected) in [
+            (REST, "samples = 40\nbuilds = 4", "`builds` in [design], but arm `a` is not built"),
+            (
+                &made(""),
+                "samples = 40\nbuilds = 4",
+                "arm `b` is built in the work tree, where each build would",
+            ),
+            (&built, "samples = 41\nbuilds = 4", "41 samples cannot be divided evenly among 4 builds"),
+            (&built, "samples = 40\nbuilds = 4\nprocesses = 2", "each build is run by one process"),
+            (&built, "samples = 40\nbuilds = 4\nprocess = \"per-block\"", "`builds` with `process"),
+            (&built, "samples = 40\nbuilds = 4\n[design.looks]\nat = [20, 40]", "the build is the unit"),
+        ] {
+            let problems = read(rest, design).unwrap_err();
+            assert!(problems.contains(expected), "{design}\n{problems}");
+        }
     }
 
     #[test]

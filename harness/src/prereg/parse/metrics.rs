@@ -3,7 +3,7 @@ use crate::prereg::grammar::Grammar;
 use crate::prereg::problem::{did_you_mean, list};
 use crate::prereg::table::{Entry, Item, Table};
 use crate::prereg::{Metric, keys};
-use crate::probe::{GAUGES, Gauge, Probe};
+use crate::probe::{Gauge, HardwareEvent, Probe};
 use crate::vocab::{Nature, Unit, UnitKind};
 
 const MOST_METRICS: usize = 100;
@@ -67,19 +67,21 @@ fn probe(item: &Item<'_>, unit: Option<Unit>) -> Option<Probe> {
 
 fn gauge(item: &Item<'_>, unit: Option<Unit>) -> Option<Probe> {
     let text = item.text(100)?;
-    let names = || GAUGES.iter().map(|it| it.name).chain([Probe::INSTRUCTIONS]);
-    if text == Probe::INSTRUCTIONS {
+    let event = HardwareEvent::named(&text).map(Probe::Hardware);
+    let counted = event.or_else(|| (text == Probe::INSTRUCTIONS).then_some(Probe::Instructions));
+    if let Some(probe) = counted {
         return match unit {
             Some(it) if it.kind() != UnitKind::Count => item.problem(
                 format!("`{text}` are not measured in `{it}`"),
                 Some("their unit is `1`".to_owned()),
             ),
-            _ => Some(Probe::Instructions),
+            _ => Some(probe),
         };
     }
     let Some(gauge) = Gauge::named(&text) else {
-        let expected = format!("one of {}, or a table such as {{ bytes = [\"out.bin\"] }}", list(names()));
-        return item.wrong_help(expected, did_you_mean(&text, names()));
+        let expected =
+            format!("one of {}, or a table such as {{ bytes = [\"out.bin\"] }}", list(Probe::names()));
+        return item.wrong_help(expected, did_you_mean(&text, Probe::names()));
     };
     if let Some(unit) = unit.filter(|it| it.kind() != gauge.kind) {
         let suiting = Unit::known().filter(|it| Unit::parse(it).is_ok_and(|it| it.kind() == gauge.kind));

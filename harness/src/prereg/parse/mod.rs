@@ -200,6 +200,7 @@ fn read<'a>(report: &'a Report<'a>, entries: &'a DeTable<'a>, file: &str) -> Opt
     check::size(&root, &names, design.as_ref());
     check::design(&root, &names, design.as_ref(), decision.as_ref());
     check::commands(&root, design.as_ref(), worker.as_ref());
+    check::builds(&root, &names, design.as_ref(), worker.as_ref());
     check::guards(report, &guards, &hypotheses);
     check::looks(&root, design.as_ref(), decision.as_ref(), claims::declared(&root), &hypotheses);
     check::blocks(&root, design.as_ref(), environment.as_ref());

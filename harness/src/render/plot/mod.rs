@@ -9,6 +9,7 @@
 //! | [`heat`] | [`Heat`] | the gain and the finding of each hypothesis, cells by cells |
 //! | [`looks`] | [`Looks`] | each hypothesis and guard at each look: observed statistic and boundary |
 //! | [`arms`] | [`Arms`] | each arm of a ledger in one metric, and what was found of it |
+//! | [`telemetry`] | [`Telemetry`] | what the host did in each block, and which blocks did not count |
 //! | [`verdicts`] | [`Verdicts`] | each experiment of a ledger: gain and verdict |
 //!
 //! What all of them keep to:
@@ -38,6 +39,7 @@ pub mod sequence;
 mod series;
 mod share;
 mod swarm;
+pub mod telemetry;
 mod text;
 mod thin;
 mod value_axis;
@@ -52,6 +54,7 @@ pub use interaction::{Interaction, Mean, Square};
 pub use interval::Interval;
 pub use looks::{LookPanel, LookPoint, Looks};
 pub use samples::{Arm, Panel, Samples};
+pub use telemetry::{Quantity, Row, Telemetry};
 pub use verdicts::{VerdictRow, Verdicts};
 
 /// A plot of samples. To add one: a file here, its `mod` line, its entry in [`OF_SAMPLES`].

@@ -12,7 +12,10 @@ use super::session;
 use super::sync::{Outcome, sync};
 use super::table::Table;
 use super::ui::Ui;
+use crate::spool::{self, Held, SpoolError};
+use crate::verify::counted;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 pub(super) fn run(args: &Db, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
     match args.action {
@@ -65,11 +68,21 @@ fn synchronise(global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, 
 }
 
 fn status(global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
-    let mut store = session::open_store(global, project, ui)?;
+    let mut store = match session::open_store(global, project, ui) {
+        Ok(store) => store,
+        Err(failure) => {
+            // What is safe without the store is what one wants to know now.
+            for it in waiting(project)? {
+                ui.note(&format!("the spool keeps run {}: {}", it.run, it.says()));
+            }
+            return Err(failure);
+        }
+    };
     let experiments = store.experiments()?.len();
     let runs = store.runs(None)?;
     let samples: u64 = runs.iter().map(|it| it.samples).sum();
-    let mut table = Table::new(["store", "server", "experiments", "runs", "samples"]);
+    let waiting = waiting(project)?;
+    let mut table = Table::new(["store", "server", "experiments", "runs", "samples", "in the spool"]);
     let server = format!("PostgreSQL {}", store.server_version());
     table.row([
         json!(store.location()),
@@ -77,10 +90,39 @@ fn status(global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failu
         json!(experiments),
         json!(runs.len()),
         json!(samples),
+        json!(waiting.len()),
     ]);
     store.close()?;
     ui.result(&table.show(ui.format))?;
+    for it in waiting {
+        ui.note(&format!("the spool keeps run {}: {}", it.run, it.says()));
+    }
     Ok(Exit::Done)
+}
+
+/// A run that the spool keeps, because it is being measured or the store has not all of it.
+struct Kept {
+    run: Uuid,
+    held: Result<Held, SpoolError>,
+}
+
+impl Kept {
+    fn says(&self) -> String {
+        match &self.held {
+            Ok(Held { data: Some(data), .. }) => {
+                let samples = data.sets.iter().map(|it| it.values.len()).sum();
+                let state = data.events.last().map_or("not begun", |it| it.state.as_str());
+                format!("`{}`, {}, {state}", data.run.experiment, counted(samples, "sample"))
+            }
+            Ok(_) => "not begun".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+fn waiting(project: &Project) -> Result<Vec<Kept>, Failure> {
+    let runs = spool::runs(&project.root)?.into_iter();
+    Ok(runs.map(|run| Kept { run, held: spool::read(&project.root, run) }).collect())
 }
 
 fn stop(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, Failure> {

@@ -4,7 +4,6 @@ use super::project::Project;
 use super::session;
 use super::table::Table;
 use super::ui::Ui;
-use crate::decide::spelling;
 use crate::prereg::{Prereg, parse_canonical};
 use crate::store::RunLine;
 use crate::vocab::{RunState, Verdict};
@@ -48,9 +47,8 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
             n => format!("{state}, {n} runs invalidated"),
         };
         let version = registered.as_ref().map_or(0, |it| it.version);
-        let verdict = deciding(&runs, version);
-        let label = match (verdict, prereg) {
-            (Some(verdict), Some(prereg)) => Value::from(spelling(prereg, verdict)),
+        let label = match (deciding(&runs, version), prereg) {
+            (Some(line), Some(prereg)) => json!(records.label(prereg, line)?),
             _ => Value::Null,
         };
         let complete = runs.iter().filter(|it| it.state == RunState::Done).count();
@@ -78,9 +76,11 @@ pub(super) fn run(args: &List, global: &Global, project: &Project, ui: &mut Ui) 
     Ok(Exit::Done)
 }
 
-/// The stored verdict of the deciding run; see [`crate::render::Experiment::deciding`].
-fn deciding(runs: &[RunLine], version: u32) -> Option<Verdict> {
-    let counts = |it: &&RunLine| it.run.version == version && it.invalidated.is_none();
-    let verdicts = || runs.iter().filter(counts).filter_map(|it| it.verdict);
-    verdicts().find(|it| *it != Verdict::Invalid).or_else(|| verdicts().next())
+/// The deciding run, by the stored verdicts; see [`crate::render::Experiment::deciding`].
+fn deciding(runs: &[RunLine], version: u32) -> Option<&RunLine> {
+    let counts =
+        |it: &&RunLine| it.run.version == version && it.invalidated.is_none() && it.verdict.is_some();
+    let mut judged = runs.iter().filter(counts);
+    let first = judged.clone().next();
+    judged.find(|it| it.verdict != Some(Verdict::Invalid)).or(first)
 }

@@ -1,5 +1,7 @@
 use super::failure::{Exit, Failure};
 use super::files::Files;
+use crate::decide::spelling;
+use crate::prereg::Prereg;
 use crate::store::{
     ExperimentLine, Invalidation, Link, Registration, RunData, RunLine, Store, StoredFinding, StoredVerdict,
 };
@@ -71,6 +73,20 @@ impl Records {
             Self::Store(store) => judgements(store, run),
             Self::Files(files) => Ok(files.run(run)?.map(|it| it.verdicts).unwrap_or_default()),
         }
+    }
+
+    /// How the experiment spells the newest verdict of a run, as it was decided: STRONG GO where GO alone would be less.
+    pub(super) fn label(&mut self, prereg: &Prereg, line: &RunLine) -> Result<Option<String>, Failure> {
+        let Some(verdict) = line.verdict else { return Ok(None) };
+        let stored = match self {
+            _ if prereg.decision.thresholds.is_none() => None,
+            Self::Store(store) => store.label(line.run.id)?,
+            Self::Files(files) => {
+                let newest = files.run(line.run.id)?.and_then(|mut it| it.verdicts.pop());
+                newest.and_then(|(it, _)| it.doc["label"].as_str().map(str::to_owned))
+            }
+        };
+        Ok(Some(stored.unwrap_or_else(|| spelling(prereg, verdict).to_owned())))
     }
 
     /// The chain of an experiment.

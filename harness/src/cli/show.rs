@@ -4,12 +4,10 @@ use super::project::Project;
 use super::table::Table;
 use super::ui::Ui;
 use super::{report, session};
-use crate::decide::spelling;
-use crate::prereg::Prereg;
 use crate::render::{Experiment, RecordedRun};
-use crate::store::{Registration, RunLine};
+use crate::store::RunLine;
 use crate::vocab::{RunState, Verdict};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) -> Result<Exit, Failure> {
@@ -25,7 +23,7 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
         None => project.id(&args.subject).to_owned(),
     };
     let versions = session::versions(&mut records, &id)?;
-    let Some((newest, _)) = versions.last() else {
+    let Some((newest, in_force)) = versions.last() else {
         // An unknown name has its own message.
         project.load(&id)?;
         return Err(Failure::new(
@@ -40,6 +38,10 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
     let deciding = deciding(&runs, newest.version);
     let wanted = run_id.or(deciding).or(lines.last().map(|it| it.run.id));
     let shown = wanted.map(|it| records.run(it)).transpose()?.flatten();
+    let mut labels = Vec::with_capacity(lines.len());
+    for (line, facts) in lines.iter().zip(&runs) {
+        labels.push(if facts.over { records.label(in_force, line)? } else { None });
+    }
     records.close()?;
     match shown {
         Some(data) => {
@@ -58,7 +60,7 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
     }
     if ui.format == Format::Text && !lines.is_empty() {
         ui.result("")?;
-        ui.result(&table(&lines, &versions, deciding).show(Format::Text))?;
+        ui.result(&table(&lines, labels, deciding, newest.version).show(Format::Text))?;
     }
     Ok(Exit::Done)
 }
@@ -150,25 +152,19 @@ pub(super) fn part(experiment: &Experiment, run: &RecordedRun) -> &'static str {
     Facts::of_run(run).part(deciding, experiment.registration().version)
 }
 
-fn table(lines: &[RunLine], versions: &[(Registration, Prereg)], deciding: Option<Uuid>) -> Table {
+fn table(lines: &[RunLine], labels: Vec<Option<String>>, deciding: Option<Uuid>, newest: u32) -> Table {
     let mut table = Table::new(["run", "version", "measured", "host", "state", "verdict", "part"]);
-    for it in lines {
-        let facts = Facts::of_line(it);
-        let verdict = match (it.verdict.filter(|_| facts.over), versions.last()) {
-            (Some(verdict), Some((_, prereg))) => Value::from(spelling(prereg, verdict)),
-            _ => Value::Null,
-        };
-        let newest = versions.last().map_or(0, |(it, _)| it.version);
+    for (it, label) in lines.iter().zip(labels) {
         table.row([
             json!(it.run.id.to_string()),
             json!(it.run.version),
             json!(it.run.started_at.strftime("%F %T UTC").to_string()),
             json!(it.run.host),
             json!(it.state.as_str()),
-            verdict,
+            json!(label),
             json!(match &it.invalidated {
                 Some(reason) => format!("invalidated: {reason}"),
-                None => facts.part(deciding, newest).to_owned(),
+                None => Facts::of_line(it).part(deciding, newest).to_owned(),
             }),
         ]);
     }

@@ -128,6 +128,8 @@ pub enum StoreError {
     },
     /// There is no such run.
     UnknownRun(Uuid),
+    /// The run has ended, and its samples are sealed.
+    Over(Uuid),
     /// The store holds something else under the same key.
     Contradiction {
         /// The first difference.
@@ -175,6 +177,7 @@ impl StoreError {
                 | Self::Conflict { .. }
                 | Self::Invalid { .. }
                 | Self::EditedMigration { .. }
+                | Self::Over(_)
         )
     }
 
@@ -233,6 +236,7 @@ impl StoreError {
             }
             Self::NotRegistered { experiment, .. } => Some(format!("harness register {experiment}")),
             Self::UnknownRun(_) => Some("harness list shows the runs".to_owned()),
+            Self::Over(_) => Some("measure again: a new run is a replication".to_owned()),
             Self::Contradiction { .. } => Some("one of the two was altered; nothing was stored".to_owned()),
             Self::Invalid { .. } | Self::Damaged { .. } => None,
         }
@@ -302,6 +306,9 @@ impl fmt::Display for StoreError {
                 write!(f, "version {version} of `{experiment}` is not registered")
             }
             Self::UnknownRun(run) => write!(f, "no run `{run}` in the store"),
+            Self::Over(run) => {
+                write!(f, "run {run} is over and its samples are sealed: nothing is added to it any more")
+            }
             Self::Contradiction { difference } => {
                 write!(f, "the store holds something else under the same key: {difference}")
             }

@@ -2,7 +2,7 @@
 
 use super::runs::differ;
 use super::transact::Failure;
-use super::{Event, Store, StoreError, chain, check, micros};
+use super::{Event, Store, StoreError, chain, check, micros, samples};
 use crate::vocab::{RunState, Seal};
 use postgres::{Row, Transaction};
 use uuid::Uuid;
@@ -36,6 +36,10 @@ pub(super) fn insert(
     event: &Event,
     found: bool,
 ) -> Result<(), Failure> {
+    if matches!(event.state, RunState::Done | RunState::Failed) {
+        // Nobody adds a sample between the seal's look at them and the event that refuses more.
+        samples::lock(transaction, run)?;
+    }
     let inserted = transaction.execute(
         "insert into harness.run_events (run_id, seq, at, state, detail) values ($1, $2, $3, $4, $5) \
          on conflict do nothing",

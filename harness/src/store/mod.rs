@@ -26,6 +26,7 @@ mod roles;
 mod runs;
 mod samples;
 mod series;
+mod times;
 mod transact;
 mod union;
 mod verdicts;

@@ -2,11 +2,14 @@
 
 use super::events::exists;
 use super::runs::differ;
+use super::times::Line;
 use super::transact::Failure;
 use super::{CellArm, SampleSet, Store, StoreError, check, series};
 use crate::vocab::Digest;
 use postgres::Transaction;
+use postgres::error::SqlState;
 use postgres::types::{ToSql, Type};
+use std::collections::HashMap;
 use uuid::Uuid;
 
 impl Store {
@@ -40,17 +43,38 @@ pub(super) fn insert(
     if rows.is_empty() {
         return if sets.is_empty() && cells.is_empty() { exists(transaction, run) } else { Ok(()) };
     }
-    match insert_rows(transaction, run, &rows) {
-        // Somebody else stores the same run: what it stored is compared in the next attempt.
-        Ok(inserted) if inserted < rows.len() as u64 => Err(Failure::Again),
-        Ok(_) => Ok(()),
-        Err(error) => Err(missing_parent(error, run, &rows)),
+    for batch in batches(&rows) {
+        match insert_rows(transaction, run, batch) {
+            // Somebody else stores the same run: what it stored is compared in the next attempt.
+            Ok(inserted) if inserted < batch.len() as u64 => return Err(Failure::Again),
+            Ok(_) => {}
+            Err(error) => return Err(refused(error, run, batch)),
+        }
     }
+    Ok(())
+}
+
+/// The most samples of one statement. A message of the protocol holds some ten times as many.
+const TOGETHER: usize = 4_000_000;
+
+/// Rows in statements, as few as the limit allows.
+fn batches(rows: &[SampleSet]) -> Vec<&[SampleSet]> {
+    let mut batches = Vec::new();
+    let (mut from, mut n) = (0, 0);
+    for (i, row) in rows.iter().enumerate() {
+        if n + row.values.len() > TOGETHER && from < i {
+            batches.push(&rows[from..i]);
+            (from, n) = (i, 0);
+        }
+        n += row.values.len();
+    }
+    batches.push(&rows[from..]);
+    batches
 }
 
 /// Makes writers of one run wait for each other: chunks of different sizes have different keys, and only looking
 /// first keeps a block from being stored twice. Needs no right and ends with the transaction.
-fn lock(transaction: &mut Transaction<'_>, run: Uuid) -> Result<(), Failure> {
+pub(super) fn lock(transaction: &mut Transaction<'_>, run: Uuid) -> Result<(), Failure> {
     let (_, key) = run.as_u64_pair();
     transaction
         .query_typed("select pg_advisory_xact_lock($1)", &[(&key.cast_signed(), Type::INT8)])
@@ -58,10 +82,18 @@ fn lock(transaction: &mut Transaction<'_>, run: Uuid) -> Result<(), Failure> {
         .map_err(Failure::Sql)
 }
 
+/// A run that has ended takes nothing more, says the schema.
+fn over(error: postgres::Error, run: Uuid) -> Failure {
+    if error.code().is_some_and(|it| it.code() == "HL002") {
+        return StoreError::Over(run).into();
+    }
+    error.into()
+}
+
 /// A foreign key that does not hold is a run or an arm that was not begun.
-fn missing_parent(error: postgres::Error, run: Uuid, rows: &[SampleSet]) -> Failure {
-    if error.code() != Some(&postgres::error::SqlState::FOREIGN_KEY_VIOLATION) {
-        return error.into();
+fn refused(error: postgres::Error, run: Uuid, rows: &[SampleSet]) -> Failure {
+    if error.code() != Some(&SqlState::FOREIGN_KEY_VIOLATION) {
+        return over(error, run);
     }
     let arms: std::collections::BTreeSet<&str> = rows.iter().map(|it| it.arm.as_str()).collect();
     let arms = arms.into_iter().collect::<Vec<_>>().join(", ");
@@ -83,12 +115,16 @@ fn overlapping(
     let end = column(sets, |it| i64::from(it.first_block) + it.values.len() as i64);
     let rows = transaction.query_typed(
         "select distinct on (s.metric, s.cell, s.arm, s.warmup, s.first_block) \
-         s.metric, s.cell, s.arm, s.warmup, s.first_block, s.unit, s.\"values\", s.at_ns, s.sha256 \
+         s.metric, s.cell, s.arm, s.warmup, s.first_block, s.unit, s.\"values\", s.sha256, null::text, \
+         coalesce(s.at_ns, t.at_ns), coalesce(s.at_start, t.at_start), coalesce(s.at_step, t.at_step), \
+         coalesce(s.at_off, t.at_off) \
          from unnest($2::text[], $3::text[], $4::text[], $5::bool[], $6::int[], $7::bigint[]) \
            as k(metric, cell, arm, warmup, first_block, past) \
          join harness.sample_sets s on s.run_id = $1 and s.metric = k.metric and s.cell = k.cell \
            and s.arm = k.arm and s.warmup = k.warmup and s.first_block < k.past \
-           and s.first_block + s.n > k.first_block",
+           and s.first_block + s.n > k.first_block \
+         left join harness.sample_sets t on t.run_id = s.run_id and t.metric = s.times_of and t.cell = s.cell \
+           and t.arm = s.arm and t.warmup = s.warmup and t.first_block = s.first_block",
         &[
             (&run, Type::UUID),
             (&column(sets, |it| it.metric.as_str()), Type::TEXT_ARRAY),
@@ -99,7 +135,33 @@ fn overlapping(
             (&end, Type::INT8_ARRAY),
         ],
     )?;
-    rows.iter().map(read).collect()
+    rows.iter().map(|row| Ok(read(row)?.0)).collect()
+}
+
+/// How a row says when its samples were complete; see the schema.
+enum Times<'a> {
+    None,
+    Plain(&'a [i64]),
+    Line(Line),
+    /// As the row of this metric has it.
+    Of(&'a str),
+}
+
+/// The shortest form of each row's times. Every metric of a sample has the same ones.
+fn times(rows: &[SampleSet]) -> Vec<Times<'_>> {
+    let mut first: HashMap<(&str, &str, bool, u32), &SampleSet> = HashMap::new();
+    rows.iter()
+        .map(|row| {
+            let known = *first.entry((&row.cell, &row.arm, row.warmup, row.first_block)).or_insert(row);
+            if row.at_ns.is_empty() {
+                Times::None
+            } else if known.metric != row.metric && known.at_ns == row.at_ns {
+                Times::Of(&known.metric)
+            } else {
+                Line::of(&row.at_ns).map_or(Times::Plain(&row.at_ns), Times::Line)
+            }
+        })
+        .collect()
 }
 
 /// Stores rows in one statement: every round trip counts between two blocks. The samples of all rows travel in
@@ -109,15 +171,31 @@ fn insert_rows(
     run: Uuid,
     rows: &[SampleSet],
 ) -> Result<u64, postgres::Error> {
-    let mut values = Vec::new();
-    let mut times = Vec::new();
+    let total = rows.iter().map(|it| it.values.len()).sum();
+    let mut values: Vec<f64> = Vec::with_capacity(total);
     let mut value_at = Vec::with_capacity(rows.len());
-    let mut time_at: Vec<Option<i32>> = Vec::with_capacity(rows.len());
-    for row in rows {
+    let (mut plain, mut offs): (Vec<i64>, Vec<i32>) = (Vec::new(), Vec::new());
+    let mut plain_at: Vec<Option<i32>> = vec![None; rows.len()];
+    let mut off_at = plain_at.clone();
+    let (mut starts, mut steps): (Vec<Option<i64>>, Vec<Option<i64>>) =
+        (vec![None; rows.len()], vec![None; rows.len()]);
+    let mut times_of: Vec<Option<&str>> = vec![None; rows.len()];
+    for (i, (row, times)) in rows.iter().zip(times(rows)).enumerate() {
         value_at.push(values.len() as i32);
-        time_at.push((!row.at_ns.is_empty()).then_some(times.len() as i32));
         values.extend_from_slice(&row.values);
-        times.extend_from_slice(&row.at_ns);
+        match times {
+            Times::None => {}
+            Times::Plain(times) => {
+                plain_at[i] = Some(plain.len() as i32);
+                plain.extend_from_slice(times);
+            }
+            Times::Line(line) => {
+                off_at[i] = Some(offs.len() as i32);
+                (starts[i], steps[i]) = (Some(line.start), Some(line.step));
+                offs.extend(line.off);
+            }
+            Times::Of(metric) => times_of[i] = Some(metric),
+        }
     }
     let digests = column(rows, |it| Digest::of_samples(&it.values).0.to_vec());
     let parameters: &[(&(dyn ToSql + Sync), Type)] = &[
@@ -130,20 +208,29 @@ fn insert_rows(
         (&column(rows, |it| it.unit.as_str()), Type::TEXT_ARRAY),
         (&column(rows, |it| it.values.len() as i32), Type::INT4_ARRAY),
         (&value_at, Type::INT4_ARRAY),
-        (&time_at, Type::INT4_ARRAY),
         (&digests, Type::BYTEA_ARRAY),
+        (&plain_at, Type::INT4_ARRAY),
+        (&starts, Type::INT8_ARRAY),
+        (&steps, Type::INT8_ARRAY),
+        (&off_at, Type::INT4_ARRAY),
+        (&times_of, Type::TEXT_ARRAY),
         (&values, Type::FLOAT8_ARRAY),
-        (&times, Type::INT8_ARRAY),
+        (&plain, Type::INT8_ARRAY),
+        (&offs, Type::INT4_ARRAY),
     ];
     transaction.execute_typed(
         "insert into harness.sample_sets \
-           (run_id, metric, cell, arm, warmup, first_block, unit, n, \"values\", at_ns, sha256) \
+           (run_id, metric, cell, arm, warmup, first_block, unit, n, \"values\", sha256, \
+            at_ns, at_start, at_step, at_off, times_of) \
          select $1, k.metric, k.cell, k.arm, k.warmup, k.first_block, k.unit, k.n, \
-           ($12::float8[])[k.value_at + 1 : k.value_at + k.n], \
-           case when k.time_at is not null then ($13::bigint[])[k.time_at + 1 : k.time_at + k.n] end, k.sha256 \
+           ($16::float8[])[k.value_at + 1 : k.value_at + k.n], k.sha256, \
+           case when k.plain_at is not null then ($17::bigint[])[k.plain_at + 1 : k.plain_at + k.n] end, \
+           k.at_start, k.at_step, \
+           case when k.off_at is not null then ($18::int[])[k.off_at + 1 : k.off_at + k.n] end, k.times_of \
          from unnest($2::text[], $3::text[], $4::text[], $5::bool[], $6::int[], $7::text[], $8::int[], $9::int[], \
-           $10::int[], $11::bytea[]) \
-           as k(metric, cell, arm, warmup, first_block, unit, n, value_at, time_at, sha256) \
+           $10::bytea[], $11::int[], $12::bigint[], $13::bigint[], $14::int[], $15::text[]) \
+           as k(metric, cell, arm, warmup, first_block, unit, n, value_at, sha256, plain_at, at_start, at_step, \
+                off_at, times_of) \
          on conflict do nothing",
         parameters,
     )
@@ -156,7 +243,8 @@ fn insert_cells(transaction: &mut Transaction<'_>, run: Uuid, cells: &[CellArm])
              select $1, $2, $3, $4, $5 where exists (select 1 from harness.run_arms where run_id = $1 and arm = $3) \
              on conflict do nothing",
             &[&run, &it.cell, &it.arm, &it.effective, &it.result],
-        )?;
+        );
+        let inserted = inserted.map_err(|error| over(error, run))?;
         if inserted == 0 {
             let stored = cells_of(transaction, run)?;
             let stored = stored.iter().find(|that| that.cell == it.cell && that.arm == it.arm);
@@ -191,20 +279,45 @@ pub(super) fn cells_of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<V
 /// All samples of a run, as few sets as there are gaps.
 pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<SampleSet>, Failure> {
     let rows = transaction.query(
-        "select metric, cell, arm, warmup, first_block, unit, \"values\", at_ns, sha256 \
-         from harness.sample_sets where run_id = $1",
+        "select metric, cell, arm, warmup, first_block, unit, \"values\", sha256, times_of, at_ns, at_start, at_step, \
+         at_off from harness.sample_sets where run_id = $1",
         &[&run],
     )?;
-    let sets = series::join(rows.iter().map(read).collect::<Result<_, Failure>>()?);
+    let read = rows.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+    let sets = series::join(with_times(read)?);
     match series::twice(&sets) {
         Some(place) => Err(StoreError::Damaged { problem: format!("{place} is stored twice") }.into()),
         None => Ok(sets),
     }
 }
 
-/// A chunk from its row. Its digest must hold: a changed bit is found here.
-fn read(row: &postgres::Row) -> Result<SampleSet, Failure> {
-    let set = SampleSet {
+/// Gives chunks that share the times of another metric's chunk their own copy.
+fn with_times(rows: Vec<(SampleSet, Option<String>)>) -> Result<Vec<SampleSet>, Failure> {
+    let mut times: HashMap<(&str, &str, &str, bool, u32), &[i64]> = HashMap::new();
+    for (it, _) in rows.iter().filter(|(it, _)| !it.at_ns.is_empty()) {
+        times.insert((&it.metric, &it.cell, &it.arm, it.warmup, it.first_block), &it.at_ns);
+    }
+    let shared: Vec<Option<Vec<i64>>> = rows
+        .iter()
+        .map(|(it, of)| {
+            let Some(of) = of else { return Ok(None) };
+            let key = (of.as_str(), it.cell.as_str(), it.arm.as_str(), it.warmup, it.first_block);
+            match times.get(&key).filter(|times| times.len() == it.values.len()) {
+                Some(times) => Ok(Some(times.to_vec())),
+                None => Err(damaged(it, &format!("have the times of metric {of}, which has none"))),
+            }
+        })
+        .collect::<Result<_, Failure>>()?;
+    let own = |((set, _), times): ((SampleSet, _), Option<Vec<i64>>)| match times {
+        Some(at_ns) => SampleSet { at_ns, ..set },
+        None => set,
+    };
+    Ok(rows.into_iter().zip(shared).map(own).collect())
+}
+
+/// A chunk from its row, and the metric that has its times. Its digest must hold: a changed bit is found here.
+fn read(row: &postgres::Row) -> Result<(SampleSet, Option<String>), Failure> {
+    let mut set = SampleSet {
         metric: row.try_get(0)?,
         cell: row.try_get(1)?,
         arm: row.try_get(2)?,
@@ -212,15 +325,28 @@ fn read(row: &postgres::Row) -> Result<SampleSet, Failure> {
         first_block: row.try_get::<_, i32>(4)?.unsigned_abs(),
         unit: row.try_get(5)?,
         values: row.try_get(6)?,
-        at_ns: row.try_get::<_, Option<Vec<i64>>>(7)?.unwrap_or_default(),
+        at_ns: row.try_get::<_, Option<Vec<i64>>>(9)?.unwrap_or_default(),
     };
-    let digest: &[u8] = row.try_get(8)?;
+    let digest: &[u8] = row.try_get(7)?;
     if Digest::of_samples(&set.values).0[..] != *digest {
-        let problem = format!(
-            "the samples of metric {}, cell `{}`, arm {} from block {} do not have their digest",
-            set.metric, set.cell, set.arm, set.first_block
-        );
-        return Err(StoreError::Damaged { problem }.into());
+        return Err(damaged(&set, "do not have their digest"));
     }
-    Ok(set)
+    if let (Some(start), Some(step), Some(off)) =
+        (row.try_get(10)?, row.try_get(11)?, row.try_get::<_, Option<Vec<i32>>>(12)?)
+    {
+        let times = Line { start, step, off }.times();
+        set.at_ns = times.ok_or_else(|| damaged(&set, "have times that no clock shows"))?;
+    }
+    if !set.at_ns.is_empty() && set.at_ns.len() != set.values.len() {
+        return Err(damaged(&set, &format!("are {}, with {} times", set.values.len(), set.at_ns.len())));
+    }
+    Ok((set, row.try_get(8)?))
+}
+
+fn damaged(set: &SampleSet, what: &str) -> Failure {
+    let problem = format!(
+        "the samples of metric {}, cell `{}`, arm {} from block {} {what}",
+        set.metric, set.cell, set.arm, set.first_block
+    );
+    StoreError::Damaged { problem }.into()
 }

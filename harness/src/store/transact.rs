@@ -10,7 +10,7 @@ const ATTEMPTS: u32 = 6;
 
 /// No statement of the store waits for a lock or runs longer than this. Local to the transaction, so that poolers
 /// do not hand it on to others.
-const LIMITS: &str = "set local lock_timeout = '60s'; set local statement_timeout = '300s'";
+const LIMITS: &str = "set local lock_timeout = '60s'; set local statement_timeout = '120s'";
 
 /// Why a transaction's body did not end well.
 pub(super) enum Failure {

@@ -27,6 +27,15 @@ impl Store {
         self.transact("read the verdicts", |transaction| of(transaction, run))
     }
 
+    /// The label that the newest verdict of a run gave itself, where the experiment has labels of its own.
+    pub fn label(&mut self, run: Uuid) -> Result<Option<String>, StoreError> {
+        self.transact("read the verdict", |transaction| {
+            let newest =
+                "select doc ->> 'label' from harness.verdicts where run_id = $1 order by seq desc limit 1";
+            Ok(transaction.query_opt(newest, &[&run])?.map(|it| it.try_get(0)).transpose()?.flatten())
+        })
+    }
+
     /// The findings of a verdict, in order of subject, id and cell.
     pub fn findings(&mut self, run: Uuid, seq: u32) -> Result<Vec<StoredFinding>, StoreError> {
         self.transact("read the findings", |transaction| findings_of(transaction, run, seq))

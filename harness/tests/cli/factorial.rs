@@ -64,6 +64,11 @@ fn a_factorial_from_its_factors_to_the_label() {
     let json = project.expect(0, &["show", "slots", "--format", "json"]).json();
     assert_eq!((&json["label"], &json["decision"]["label"]), (&"STRONG GO".into(), &"STRONG GO".into()));
     assert_eq!(json["decision"]["effects"][0]["family"].as_array().unwrap().len(), 3);
+    let listed = project.expect(0, &["list", "--format", "json"]).json();
+    assert_eq!(listed[0]["verdict"], "STRONG GO");
+    let shown = project.expect(0, &["show", "slots"]).out;
+    let line = shown.lines().find(|it| it.contains(&project.run_id())).unwrap();
+    assert!(line.contains("STRONG GO"), "{shown}");
     let written = project.read("experiments/slots.toml");
     project.write(
         "experiments/slots.toml",

@@ -166,6 +166,35 @@ fn writers_of_the_same_block_agree() {
 }
 
 #[test]
+fn a_run_that_is_over_takes_nothing_more() {
+    for state in [RunState::Done, RunState::Failed] {
+        let database = Database::new();
+        let (mut store, run) = begun(&database);
+        let (sets, cells) = ([set("eager", 0, &[1.0, 2.0])], [cell_arm("eager")]);
+        store.append_block(run.id, &sets, &cells).unwrap();
+        store.append_event(run.id, &event(2, state)).unwrap();
+        // What is there may be offered again, by a sync that was cut off.
+        store.append_block(run.id, &sets, &cells).unwrap();
+        let before = store.run(run.id).unwrap();
+        for (more, echo) in [(vec![set("eager", 2, &[3.0])], vec![]), (vec![], vec![cell_arm("lazy")])] {
+            let error = store.append_block(run.id, &more, &echo).unwrap_err();
+            assert!(matches!(error, StoreError::Over(it) if it == run.id), "{error}");
+            assert_eq!(
+                error.to_string(),
+                format!("run {} is over and its samples are sealed: nothing is added to it any more", run.id)
+            );
+            assert!(error.hint().unwrap().contains("a new run") && !error.is_away());
+        }
+        let sql = "insert into harness.sample_sets (run_id, metric, cell, arm, warmup, first_block, unit, n, \
+                   \"values\", sha256) select run_id, metric, cell, arm, warmup, 9, unit, n, \"values\", sha256 \
+                   from harness.sample_sets";
+        let error = database.client().batch_execute(sql).unwrap_err();
+        assert_eq!(error.as_db_error().unwrap().code().code(), "HL002", "{error}");
+        assert_eq!(store.run(run.id).unwrap(), before);
+    }
+}
+
+#[test]
 fn a_bad_value_is_refused_before_anything_is_stored() {
     let database = Database::new();
     let (mut store, run) = begun(&database);
@@ -193,10 +222,14 @@ fn a_bad_value_is_refused_before_anything_is_stored() {
 
     // The schema says the same to other writers.
     let mut client = database.client();
-    let error = client.execute(
-        "insert into harness.sample_sets (run_id, metric, cell, arm, warmup, first_block, unit, n, \"values\", sha256) \
-         values ($1, 'm', '', 'lazy', false, 0, 'ms', 1, '{NaN}', decode(repeat('00', 32), 'hex'))",
-        &[&run.id],
-    );
-    assert_eq!(error.unwrap_err().as_db_error().unwrap().constraint(), Some("finite_values"));
+    for bad in ["NaN", "Infinity", "-Infinity", "NULL"] {
+        let error = client.execute(
+            "insert into harness.sample_sets (run_id, metric, cell, arm, warmup, first_block, unit, n, \"values\", \
+               sha256) \
+             values ($1, 'm', '', 'lazy', false, 0, 'ms', 2, $2::text::float8[], decode(repeat('00', 32), 'hex'))",
+            &[&run.id, &format!("{{1,{bad}}}")],
+        );
+        let error = error.unwrap_err();
+        assert_eq!(error.as_db_error().unwrap().constraint(), Some("finite_values"), "{bad}: {error}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use harness::store::StoreError;
+use std::process::{Child, Command, Stdio};
 
 #[test]
 fn eight_first_uses_at_once_make_one_schema() {
@@ -19,7 +20,33 @@ fn eight_first_uses_at_once_make_one_schema() {
     assert_eq!(store.experiments().unwrap().len(), 3);
     let applied: i64 =
         database.client().query_one("select count(*) from harness.schema_migrations", &[]).unwrap().get(0);
-    assert_eq!(applied, 4);
+    assert_eq!(applied, 6);
+}
+
+/// The same by the program itself, each in a process of its own.
+#[test]
+fn eight_processes_at_once_make_one_schema() {
+    let database = Database::empty();
+    let project = tempfile::tempdir().unwrap();
+    std::fs::create_dir(project.path().join("experiments")).unwrap();
+    let migrate = || {
+        let mut harness = Command::new(env!("CARGO_BIN_EXE_harness"));
+        harness
+            .args(["db", "migrate"])
+            .current_dir(project.path())
+            .env("HARNESS_DATABASE_URL", &database.url);
+        harness.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let all: Vec<Child> = (0..8).map(|_| migrate()).collect();
+    for process in all {
+        let said = process.wait_with_output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    }
+    let mut client = database.client();
+    let applied =
+        client.query("select version from harness.schema_migrations order by version", &[]).unwrap();
+    assert!(applied.iter().map(|row| row.get::<_, i32>(0)).eq(1..=6));
+    open(&database.url).close().unwrap();
 }
 
 /// What others share is changed by somebody who means to.
@@ -62,8 +89,8 @@ fn a_newer_schema_is_refused() {
         .unwrap();
     assert!(matches!(try_migrate(&database.url), Err(StoreError::NewerSchema { found: 7, .. })));
     let error = try_open(&database.url).unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 4 }));
-    assert_eq!(error.to_string(), "the database's schema 7 is newer than this harness, which knows 4");
+    assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 6 }));
+    assert_eq!(error.to_string(), "the database's schema 7 is newer than this harness, which knows 6");
     assert_eq!(error.hint().as_deref(), Some("upgrade harness"));
 }
 

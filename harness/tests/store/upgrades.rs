@@ -2,8 +2,8 @@
 
 use crate::clusters::Project;
 use crate::support::*;
-use harness::store::Store;
 use harness::store::cluster::{Upgrade, upgrade};
+use harness::store::{RunData, Store};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,23 +40,37 @@ fn nothing_to_upgrade() {
     project.assert_stopped();
 }
 
-/// Runs where two major versions are, as after `harness db install` beside a packaged one.
-#[test]
-fn the_data_go_to_the_newest_version_and_the_old_ones_stay() {
+/// The programs of two major versions, as after `harness db install` beside packaged ones; else nothing is tested.
+fn two_versions() -> Option<[(u32, PathBuf); 2]> {
     let installed = installed();
-    let [(old, bin), .., (new, _)] = &installed[..] else { return };
-    if old == new {
-        return;
+    match &installed[..] {
+        [old, .., new] if old.0 < new.0 => Some([old.clone(), new.clone()]),
+        _ => {
+            println!("skipped: there are no programs of two major versions here");
+            None
+        }
     }
-    let project = Project::new();
-    let of_old = harness::store::StoreOptions { pg_bin: Some(bin.clone()), ..options(project.path()) };
+}
+
+/// A store with a run, served by the programs in `bin`.
+fn measured(project: &Project, bin: &Path) -> (Store, RunData) {
+    let of_old = harness::store::StoreOptions { pg_bin: Some(bin.to_owned()), ..options(project.path()) };
     let mut store = Store::open(&of_old).unwrap();
     let registration = registration("exp-1-lazy", 1);
     store.register(&registration).unwrap();
     let run = run_of(&registration);
     store.begin_run(&run, &arms()).unwrap();
     store.append_block(run.id, &[set("eager", 0, &[1.0, -0.0])], &[]).unwrap();
-    let before = store.run(run.id).unwrap().unwrap();
+    let data = store.run(run.id).unwrap().unwrap();
+    (store, data)
+}
+
+#[test]
+fn the_data_go_to_the_newest_version_and_the_old_ones_stay() {
+    let Some([(old, bin), (new, _)]) = two_versions() else { return };
+    let project = Project::new();
+    let (store, before) = measured(&project, &bin);
+    let run = before.run.id;
 
     let error = upgrade(&project.options(), &|_| {}).unwrap_err();
     assert!(error.to_string().contains("is in use"), "{error}");
@@ -66,15 +80,60 @@ fn the_data_go_to_the_newest_version_and_the_old_ones_stay() {
     fs::create_dir_all(project.pg().join("data.new/base")).unwrap();
 
     let kept = project.pg().canonicalize().unwrap().join(format!("data-{old}"));
-    let done = Upgrade::Done { from: *old, to: *new, kept: kept.clone() };
+    let done = Upgrade::Done { from: old, to: new, kept: kept.clone() };
     assert_eq!(upgrade(&project.options(), &|_| {}).unwrap(), done);
     project.assert_stopped();
     let mut store = project.open();
     assert!(store.server_version().starts_with(&new.to_string()), "{}", store.server_version());
-    assert_eq!(store.run(run.id).unwrap().unwrap(), before);
-    store.append_block(run.id, &[set("eager", 2, &[1.0])], &[]).unwrap();
+    assert_eq!(store.run(run).unwrap().unwrap(), before);
+    store.append_block(run, &[set("eager", 2, &[1.0])], &[]).unwrap();
     store.close().unwrap();
     assert_eq!(fs::read_to_string(kept.join("PG_VERSION")).unwrap().trim(), old.to_string());
     assert!(!project.pg().join("data.new").exists() && !project.pg().join("delete_old_cluster.sh").exists());
-    assert_eq!(upgrade(&project.options(), &|_| {}).unwrap(), Upgrade::Newest { major: *new });
+    assert_eq!(upgrade(&project.options(), &|_| {}).unwrap(), Upgrade::Newest { major: new });
+}
+
+/// The programs in `bin`, of which the server starts for everybody but the harness.
+fn broken(bin: &Path, folder: &Path) -> PathBuf {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    fs::create_dir(folder).unwrap();
+    for program in fs::read_dir(bin).unwrap().flatten() {
+        symlink(program.path(), folder.join(program.file_name())).unwrap();
+    }
+    let server = folder.join("postgres");
+    fs::remove_file(&server).unwrap();
+    let real = bin.join("postgres");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *search_path=harness*) echo broken >&2; exit 1;; esac\nexec {} \"$@\"\n",
+        real.display()
+    );
+    fs::write(&server, script).unwrap();
+    fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).unwrap();
+    folder.to_owned()
+}
+
+#[test]
+fn the_old_data_are_back_when_the_new_server_does_not_answer() {
+    let Some([(old, bin), (new, newer)]) = two_versions() else { return };
+    let project = Project::new();
+    let (store, before) = measured(&project, &bin);
+    store.close().unwrap();
+    let named = broken(&newer, &project.path().join("broken"));
+    let options = harness::store::cluster::ClusterOptions { pg_bin: Some(named), ..project.options() };
+    let error = upgrade(&options, &|_| {}).unwrap_err();
+    assert!(
+        error.to_string().starts_with(&format!("PostgreSQL {new} does not serve what it has copied")),
+        "{error}"
+    );
+    assert!(error.to_string().contains("broken"), "{error}");
+    assert_eq!(
+        error.hint().unwrap(),
+        format!("the data are as they were, and PostgreSQL {old} still serves them")
+    );
+    project.assert_stopped();
+    assert!(!project.pg().join(format!("data-{old}")).exists());
+    let mut store = project.open();
+    assert!(store.server_version().starts_with(&old.to_string()), "{}", store.server_version());
+    assert_eq!(store.run(before.run.id).unwrap().unwrap(), before);
+    store.close().unwrap();
 }

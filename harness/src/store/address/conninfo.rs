@@ -38,7 +38,7 @@ pub(super) const WORDS: &[(&str, &str, Kind)] = &[
     ("options", "PGOPTIONS", Kind::Library("options")),
     ("application_name", "PGAPPNAME", Kind::Library("application_name")),
     ("connect_timeout", "PGCONNECT_TIMEOUT", Kind::Library("connect_timeout")),
-    ("tcp_user_timeout", "", Kind::Library("tcp_user_timeout")),
+    ("tcp_user_timeout", "", Kind::Own),
     ("keepalives", "", Kind::Library("keepalives")),
     ("keepalives_idle", "", Kind::Library("keepalives_idle")),
     ("keepalives_interval", "", Kind::Library("keepalives_interval")),

@@ -2,10 +2,11 @@
 
 use super::conninfo::{Kind, WORDS, Words, problem};
 use super::passfile::{self, Entry};
+use super::patient::{Connector, Over, Plain};
 use super::surroundings::Surroundings;
 use super::{Mode, Tls};
 use crate::store::{StoreError, explain};
-use postgres::config::SslMode;
+use postgres::config::{SslMode, SslNegotiation};
 use postgres::{Client, Config, NoTls};
 use std::error::Error as _;
 use std::fmt;
@@ -18,6 +19,10 @@ use std::time::Duration;
 pub(super) const PORT: u16 = 5432;
 /// How long a server may take to take a call, when the URL says nothing else.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a server may say nothing while it is waited for, when the URL says nothing else; and how long what was sent
+/// may stay unacknowledged. Longer than any statement may take, so that a server that lives speaks first.
+const SILENCE: Duration = Duration::from_secs(150);
+const UNACKNOWLEDGED: Duration = Duration::from_secs(60);
 /// Where packaged servers have their sockets.
 const SOCKET_FOLDERS: &[&str] = &["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
@@ -115,6 +120,7 @@ pub(super) struct Endpoint {
     pub(super) place: Place,
     config: Config,
     tls: Option<Tls>,
+    silence: Duration,
     /// Where the password came from, or why there is none.
     password: String,
 }
@@ -135,6 +141,9 @@ impl Endpoint {
             place.address.map(|it| config.hostaddr(it));
         }
         config.port(place.port);
+        let silence = silence(words)?;
+        config.tcp_user_timeout(silence.unwrap_or(UNACKNOWLEDGED));
+        let silence = silence.unwrap_or(SILENCE);
         let user = words.get("user").unwrap_or_default();
         let database = words.get("dbname").unwrap_or_default();
         if !user.is_empty() {
@@ -165,14 +174,14 @@ impl Endpoint {
             }
         };
         let tls = tls.filter(|it| !place.is_socket() && it.mode != Mode::Disable).cloned();
-        Ok(Self { place, config: with_defaults(config), tls, password })
+        Ok(Self { place, config: with_defaults(config), tls, silence, password })
     }
 
     /// A server of this machine that asks for no password.
     pub(super) fn plain(place: Place, user: &str, database: &str) -> Self {
         let mut config = Config::new();
         config.host_path(&place.host).port(place.port).user(user).dbname(database);
-        Self { place, config: with_defaults(config), tls: None, password: String::new() }
+        Self { place, config: with_defaults(config), tls: None, silence: SILENCE, password: String::new() }
     }
 
     /// Connects, with as much encryption as was asked for.
@@ -188,8 +197,10 @@ impl Endpoint {
                     Err(first)
                 }
             }),
-            Mode::Prefer => encrypted(SslMode::Prefer).or_else(|first| {
-                if is_about_encryption(&first) {
+            Mode::Prefer => encrypted(SslMode::Require).or_else(|first| {
+                if has_no_tls(&first) {
+                    self.call(None, SslMode::Disable)
+                } else if is_about_encryption(&first) {
                     self.call(None, SslMode::Disable).map_err(|_| first)
                 } else {
                     Err(first)
@@ -207,11 +218,18 @@ impl Endpoint {
         config.ssl_mode(mode);
         let patience = 3 * *config.get_connect_timeout().unwrap_or(&CONNECT_PATIENCE);
         let connector = tls.map(|it| it.connector.clone());
+        let silence = self.silence;
+        // A server of this machine does not fall silent on the way.
+        if tls.is_none() && !self.place.is_socket() {
+            config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+        }
+        let of_machine = self.place.is_socket();
         thread::spawn(move || {
             // Nobody waits any more for an answer that comes too late.
             let _ = answer.send(match connector {
-                Some(connector) => config.connect(connector),
-                None => config.connect(NoTls),
+                Some(inner) => config.connect(Connector { inner: Over(inner), silence }),
+                None if of_machine => config.connect(NoTls),
+                None => config.connect(Connector { inner: Plain, silence }),
             });
         });
         match answered.recv_timeout(patience) {
@@ -267,12 +285,25 @@ impl Endpoint {
     }
 }
 
+fn has_no_tls(unreached: &Unreached) -> bool {
+    matches!(unreached, Unreached::Refused(error) if explain::words(error).contains("server does not support TLS"))
+}
+
 /// Whether it could go better with, or without, encryption.
 fn is_about_encryption(unreached: &Unreached) -> bool {
     let Unreached::Refused(error) = unreached else { return false };
     match error.code() {
         Some(code) => code.code() == "28000",
         None => error.to_string().contains("TLS"),
+    }
+}
+
+/// `tcp_user_timeout`, in milliseconds as libpq has it; nothing and 0 say nothing.
+fn silence(words: &Words) -> Result<Option<Duration>, StoreError> {
+    match words.get("tcp_user_timeout").filter(|it| !it.is_empty()).map(str::parse) {
+        None | Some(Ok(0)) => Ok(None),
+        Some(Ok(milliseconds)) => Ok(Some(Duration::from_millis(milliseconds))),
+        Some(Err(_)) => Err(problem("a tcp_user_timeout that is no whole number of milliseconds")),
     }
 }
 
@@ -295,9 +326,6 @@ fn of_library(words: &Words) -> Result<Config, StoreError> {
 fn with_defaults(mut config: Config) -> Config {
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECT_PATIENCE);
-    }
-    if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(Duration::from_secs(60));
     }
     if config.get_application_name().is_none() {
         config.application_name("harness");

@@ -7,6 +7,7 @@ mod attrs;
 mod conninfo;
 mod endpoint;
 mod passfile;
+mod patient;
 mod surroundings;
 mod tls;
 

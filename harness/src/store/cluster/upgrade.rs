@@ -34,7 +34,8 @@ pub enum Upgrade {
 }
 
 /// Brings the data of a private cluster to the newest version on this machine, by `pg_upgrade` of a copy. Needs the
-/// programs of both versions, and that nobody uses the cluster.
+/// programs of both versions, and that nobody uses the cluster. The old data are in their place again when the new
+/// server does not answer.
 pub fn upgrade(options: &ClusterOptions, notice: &dyn Fn(&str)) -> Result<Upgrade, StoreError> {
     let account = account::choose(&options.dir)?;
     let dir = account.place(&options.dir)?;
@@ -49,7 +50,7 @@ pub fn upgrade(options: &ClusterOptions, notice: &dyn Fn(&str)) -> Result<Upgrad
     if !Cluster::acquire(&of_old, notice)?.release()? {
         return Err(in_use(&dir));
     }
-    let _start = StartLock::acquire(&dir, LOCK_PATIENCE)?;
+    let start = StartLock::acquire(&dir, LOCK_PATIENCE)?;
     if !Lease::share(&dir)?.give_up() || !live::processes(&old_data).is_empty() {
         return Err(in_use(&dir));
     }
@@ -66,7 +67,31 @@ pub fn upgrade(options: &ClusterOptions, notice: &dyn Fn(&str)) -> Result<Upgrad
     exchange(&old_data, &new_data)?;
     fs::rename(&new_data, &kept).map_err(|error| StoreError::io("rename", &new_data, error))?;
     data::synced(&dir)?;
+    drop(start);
+    let of_new = ClusterOptions { pg_bin: Some(new.bin.clone()), ..options.clone() };
+    if let Err(error) = Cluster::acquire(&of_new, notice).and_then(Cluster::release) {
+        return Err(taken_back(&dir, &kept, (from, new.major), error));
+    }
     Ok(Upgrade::Done { from, to: new.major, kept })
+}
+
+/// Puts the old data back, when the new server does not answer.
+fn taken_back(dir: &Path, kept: &Path, (from, to): (u32, u32), error: StoreError) -> StoreError {
+    let old_data = dir.join("data");
+    let back = StartLock::acquire(dir, LOCK_PATIENCE)
+        .and_then(|_start| exchange(&old_data, kept))
+        .and_then(|()| data::remove(kept));
+    let remedy = match back {
+        Ok(()) => format!("the data are as they were, and PostgreSQL {from} still serves them"),
+        Err(error) => format!(
+            "the old data are in `{}`, and could not be put back to `{}`: {error}",
+            kept.display(),
+            old_data.display()
+        ),
+    };
+    let log = error.to_string().lines().map(str::to_owned).collect();
+    let problem = format!("PostgreSQL {to} does not serve what it has copied");
+    StoreError::Cluster { problem, log, remedy: Some(remedy) }
 }
 
 fn copy(

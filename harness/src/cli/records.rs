@@ -47,6 +47,14 @@ impl Records {
         }
     }
 
+    /// The experiment of a run; `None` if there is no such run.
+    pub(super) fn experiment_of(&mut self, run: Uuid) -> Result<Option<String>, Failure> {
+        match self {
+            Self::Store(store) => Ok(store.experiment_of(run)?),
+            Self::Files(files) => Ok(files.run(run)?.map(|it| it.data.run.experiment)),
+        }
+    }
+
     /// The newest complete run of an experiment.
     pub(super) fn latest_run(&mut self, experiment: &str) -> Result<Option<RunLine>, Failure> {
         Ok(self

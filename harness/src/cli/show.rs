@@ -14,12 +14,9 @@ pub(super) fn run(args: &Show, global: &Global, project: &Project, ui: &mut Ui) 
     let mut records = session::open(global, project, ui)?;
     let run_id = Uuid::parse_str(&args.subject).ok();
     let id = match run_id {
-        Some(run) => {
-            let line = records.runs(None)?.into_iter().find(|it| it.run.id == run);
-            line.ok_or_else(|| Failure::new(Exit::Usage, format!("no run {run} in the store")))?
-                .run
-                .experiment
-        }
+        Some(run) => records
+            .experiment_of(run)?
+            .ok_or_else(|| Failure::new(Exit::Usage, format!("no run {run} in the store")))?,
         None => project.id(&args.subject).to_owned(),
     };
     let versions = session::versions(&mut records, &id)?;

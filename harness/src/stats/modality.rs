@@ -4,6 +4,8 @@ use super::moments::scale_for;
 use super::permutation::monte_carlo_p;
 use super::rng::Rng;
 use super::{PValue, Resolution, Sample, StatsError, parallel};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Simulated samples behind a p-value.
 const SAMPLES: usize = 2_000;
@@ -52,12 +54,36 @@ pub fn modality(sample: &Sample, seed: u64) -> Result<Modality, StatsError> {
     let size = n.min(LARGEST_SIMULATED);
     let threshold = dip * (n as f64 / size as f64).sqrt();
     let least = threshold * (1.0 - 1e-12);
-    let extreme = null_dips(size, seed).into_iter().filter(|dip| *dip >= least).count() as u64;
+    let null = null_dips(size, seed);
+    let extreme = (null.len() - null.partition_point(|dip| *dip < least)) as u64;
     Ok(Modality { dip, p: monte_carlo_p(extreme, SAMPLES as u64), resamples: SAMPLES as u64, seed })
 }
 
-/// The dips of uniform samples.
-fn null_dips(size: usize, seed: u64) -> Vec<f64> {
+/// Simulations that are kept, of 16 KB each.
+const KEPT: usize = 32;
+
+/// The ascending dips of uniform samples. They depend on nothing but size and seed, and the samples of one experiment
+/// have both in common: simulated once, and kept for the next.
+fn null_dips(size: usize, seed: u64) -> Arc<[f64]> {
+    type Simulation = ((usize, u64), Arc<[f64]>);
+    static NEWEST: Mutex<VecDeque<Simulation>> = Mutex::new(VecDeque::new());
+    let kept = || NEWEST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, dips)) = kept().iter().find(|(of, _)| *of == (size, seed)) {
+        return Arc::clone(dips);
+    }
+    // Not under the lock: who simulates the same meanwhile finds the same.
+    let mut dips = simulated_dips(size, seed);
+    dips.sort_unstable_by(f64::total_cmp);
+    let dips: Arc<[f64]> = dips.into();
+    let mut kept = kept();
+    kept.push_back(((size, seed), Arc::clone(&dips)));
+    if kept.len() > KEPT {
+        kept.pop_front();
+    }
+    dips
+}
+
+fn simulated_dips(size: usize, seed: u64) -> Vec<f64> {
     parallel::map(SAMPLES, GRAIN, |index| {
         let mut rng = Rng::stream(seed, index as u64);
         let mut values: Vec<u64> = (0..size).map(|_| rng.next_u64() >> 11).collect();

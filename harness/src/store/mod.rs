@@ -45,7 +45,7 @@ use address::Address;
 use cluster::Cluster;
 use jiff::Timestamp;
 use postgres::Client;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An open store.
 pub struct Store {
@@ -139,6 +139,15 @@ impl Store {
         self.give_back()
     }
 
+    /// As [`close`](Self::close), after another client that has just left: the server sees it for a moment still.
+    pub fn close_after(mut self) -> Result<(), StoreError> {
+        let deadline = Instant::now() + Duration::from_millis(100);
+        while self.has_other_clients() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.give_back()
+    }
+
     /// Disconnects and lets the private server run.
     pub fn leave(mut self) {
         self.client = None;
@@ -155,11 +164,7 @@ impl Store {
     }
 
     fn give_back(&mut self) -> Result<(), StoreError> {
-        // Who has just disconnected is still there for a moment.
-        let busy = (0..5).all(|i| {
-            std::thread::sleep(Duration::from_millis(if i == 0 { 0 } else { 10 }));
-            self.has_other_clients()
-        });
+        let busy = self.has_other_clients();
         self.client = None;
         match self.cluster.take() {
             Some(cluster) if busy => cluster.leave(),

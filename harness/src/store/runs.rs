@@ -23,6 +23,14 @@ impl Store {
         self.settle();
         Ok(())
     }
+
+    /// The experiment of a run; `None` if there is no such run.
+    pub fn experiment_of(&mut self, run: Uuid) -> Result<Option<String>, StoreError> {
+        match self.transact("look for the run", |transaction| chain::experiment_of(transaction, run)) {
+            Err(StoreError::UnknownRun(_)) => Ok(None),
+            result => result.map(Some),
+        }
+    }
 }
 
 /// The columns of a run, for [`read`].

@@ -26,8 +26,9 @@ fn refusing(answers: &'static [(&'static str, &'static str)]) -> (u16, std::thre
         for (code, message) in answers {
             let (mut call, _) = listener.accept().unwrap();
             if greeting(&mut call) == 80_877_103 {
-                // No TLS; the greeting proper follows.
+                // No TLS; the call without it follows.
                 call.write_all(b"N").unwrap();
+                call = listener.accept().unwrap().0;
                 greeting(&mut call);
             }
             let fields = format!("SFATAL\0VFATAL\0C{code}\0M{message}\0\0");

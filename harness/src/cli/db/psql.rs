@@ -22,7 +22,7 @@ pub(super) fn run(global: &Global, project: &Project, ui: &Ui) -> Result<Exit, F
             .map_err(|it| Failure::chain(Exit::Failed, &it).context("failed to listen for signals"))?;
     }
     let ended = psql.status();
-    store.close()?;
+    store.close_after()?;
     match ended {
         Ok(status) if status.success() => Ok(Exit::Done),
         Ok(status) => Err(Failure::new(Exit::Failed, format!("psql ended with {status}"))),

@@ -241,6 +241,10 @@ fn list(pids: &[i32]) -> String {
     pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
+/// The end of the log, without what it says of those who asked meanwhile whether it is ready.
 fn log_tail(dir: &Path) -> Vec<String> {
-    spawn::tail(&fs::read_to_string(dir.join("server.log")).unwrap_or_default(), 8)
+    let log = fs::read_to_string(dir.join("server.log")).unwrap_or_default();
+    let asked = ["FATAL:  the database system is", "DETAIL:  Consistent recovery state has not"];
+    let lines: Vec<&str> = log.lines().filter(|line| !asked.iter().any(|it| line.contains(it))).collect();
+    spawn::tail(&lines.join("\n"), 8)
 }

@@ -180,7 +180,7 @@ unsafe fn empty(local: *mut Local, class: usize) {
     // SAFETY: by the contract; blocks of a bin are known to nobody else.
     unsafe {
         let bin = bin_of(local, class);
-        while (*bin).queued != 0 {
+        for _ in 0..(*bin).queued {
             let mut ptr = Bin::dequeue(bin);
             give(local, &raw mut ptr, 1);
         }

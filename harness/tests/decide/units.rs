@@ -62,7 +62,7 @@ fn builds_are_decided_by_their_means_and_told_when_they_differ_by_more_than_the_
     let (decision, analysis) = decided(&text, &time(&a, &b));
     let [judged] = decision.hypotheses.as_slice() else { panic!("one hypothesis") };
     assert_eq!(judged.comparison.statistics.as_ref().unwrap().control.n(), 4);
-    let row = decision.criteria.iter().find(|it| it.name == "unit of replication").unwrap();
+    let row = decision.criteria.iter().find(|it| it.name() == "unit of replication").unwrap();
     assert_eq!(row.result, "the build: n = 4 means of 5 samples each");
     // Means of the builds of a from 100.0008 to 109.0008; of the arms 2 ms apart, of 104.0008.
     let told: Vec<_> = analysis.caveats.iter().filter(|it| it.code() == "builds-differ").collect();

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum LoadStrategy {
     /// Materialises every node. Takes time in proportion to the image; later accesses cannot fail, and the file is
-    /// no longer needed.
+    /// no longer needed. (Changes of a forged file can: whether the keys of a bucket are in order is asked when it is changed.)
     Eager,
     /// Materialises a node when it is first accessed. Takes nearly no time; an access can find damage.
     #[default]

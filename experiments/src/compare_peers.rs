@@ -213,7 +213,7 @@ fn report(
     {
         let megabytes = len(&files[at]) as f64 / 1e6;
         let mark = if megabytes <= LEDGER_MEGABYTES { "met" } else { "NOT MET" };
-        writeln!(out, "ledger  file   trie {megabytes:28.2} MB  goal {LEDGER_MEGABYTES:5.2}  {mark}")?;
+        writeln!(out, "ledger  file   trie {megabytes:30.2} MB  goal {LEDGER_MEGABYTES:6.2}  {mark}")?;
     }
     let index = |name: &str| structures.iter().position(|it| it.name == name);
     for goal in GOALS.iter().filter(|goal| goal.on.contains(&workload.name())) {
@@ -231,7 +231,7 @@ fn report(
         let mark = if best <= goal.limit && middle <= goal.limit { "met" } else { "NOT MET" };
         writeln!(
             out,
-            "{:7} {:6} {:14} / {:10} {best:6.2} {middle:6.2}  goal {:5.2}  {mark}",
+            "{:7} {:6} {:14} / {:10} {best:7.4} {middle:7.4}  goal {:6.3}  {mark}",
             workload.name(),
             goal.metric,
             goal.ours,

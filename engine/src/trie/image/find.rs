@@ -118,10 +118,11 @@ impl<'i> Nodes<'i> {
         Ok(())
     }
 
-    /// Asks for the memory of the node at `unit`: three lines, as many buckets have.
+    /// Asks for the memory of the node at `unit`: as many lines as most buckets with values of eight bytes have, since a
+    /// lookup knows only late which of them it needs.
     #[inline(always)]
     fn ask_for(&self, unit: u32) {
-        for line in 0..3 {
+        for line in 0..5 {
             prefetch(self.bytes, byte_of(unit) + 64 * line);
         }
     }

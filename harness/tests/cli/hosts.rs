@@ -94,7 +94,7 @@ fn a_block_that_breaks_the_rule_is_measured_again_or_excluded_as_registered() {
     let ledger = again.read("ledgers/demo.md");
     for text in [
         "1 measured again, 0 excluded",
-        "| 3 | 1 | load 9.00, at most 1.5 | measured again |",
+        "|     3 |       1 | load 9.00, at most 1.5 | measured again |",
         "faster/telemetry.svg",
     ] {
         assert!(ledger.contains(text), "`{text}` is not in:\n{ledger}");

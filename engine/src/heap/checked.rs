@@ -15,8 +15,8 @@
 //! What is found is written to standard error, and the process aborts.
 
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::lock::{Lock, Locked};
 use super::os::{self, PAGE};
 use super::pool;
 use super::report::{Fault, report};
@@ -51,10 +51,10 @@ pub(super) struct Heap {
 // SAFETY: the pointers are used through the lock only.
 unsafe impl Send for Heap {}
 
-static HEAP: Mutex<Heap> = Mutex::new(Heap { lists: [null_mut(); CLASSES], large: null_mut(), resting: 0 });
+static HEAP: Lock<Heap> = Lock::new(Heap { lists: [null_mut(); CLASSES], large: null_mut(), resting: 0 });
 
-pub(super) fn lock() -> MutexGuard<'static, Heap> {
-    HEAP.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock() -> Locked<'static, Heap> {
+    HEAP.lock()
 }
 
 /// Has the heap verified when the process ends.

@@ -10,9 +10,9 @@
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::bin::capacity;
+use super::lock::{Lock, Locked};
 use super::sizes::{CLASSES, block};
 
 /// Most blocks of a class that wait.
@@ -27,7 +27,7 @@ const LINE: usize = 64;
 struct Shelf {
     /// Their number, written with the lock held: who only wants to know whether there are any need not have it.
     waiting: AtomicUsize,
-    blocks: Mutex<Blocks>,
+    blocks: Lock<Blocks>,
 }
 
 pub(super) struct Blocks([*mut u8; WAITING]);
@@ -54,15 +54,7 @@ const fn room(class: usize) -> usize {
 
 impl Shelf {
     const fn new() -> Self {
-        Self { waiting: AtomicUsize::new(0), blocks: Mutex::new(Blocks([null_mut(); WAITING])) }
-    }
-
-    fn try_lock(&self) -> Option<MutexGuard<'_, Blocks>> {
-        match self.blocks.try_lock() {
-            Ok(blocks) => Some(blocks),
-            Err(TryLockError::Poisoned(blocks)) => Some(blocks.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        Self { waiting: AtomicUsize::new(0), blocks: Lock::new(Blocks([null_mut(); WAITING])) }
     }
 
     /// # Safety
@@ -72,7 +64,7 @@ impl Shelf {
         if count == 0 || room == 0 {
             return 0;
         }
-        let Some(mut blocks) = self.try_lock() else { return 0 };
+        let Some(mut blocks) = self.blocks.try_lock() else { return 0 };
         let waiting = self.waiting.load(Ordering::Relaxed);
         let left = count.min(room - waiting);
         // SAFETY: by the contract; `room` is at most the length of the array.
@@ -88,7 +80,7 @@ impl Shelf {
         if self.waiting.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        let Some(blocks) = self.try_lock() else { return 0 };
+        let Some(blocks) = self.blocks.try_lock() else { return 0 };
         let waiting = self.waiting.load(Ordering::Relaxed);
         let taken = want.min(waiting);
         // SAFETY: by the contract; the first `waiting` are written.
@@ -124,8 +116,8 @@ pub(super) fn waiting(class: usize) -> usize {
 }
 
 /// All shelves, locked: for a fork.
-pub(super) fn lock() -> [MutexGuard<'static, Blocks>; CLASSES] {
-    std::array::from_fn(|class| DEPOT[class].blocks.lock().unwrap_or_else(PoisonError::into_inner))
+pub(super) fn lock() -> [Locked<'static, Blocks>; CLASSES] {
+    std::array::from_fn(|class| DEPOT[class].blocks.lock())
 }
 
 #[cfg(test)]
@@ -149,7 +141,7 @@ mod tests {
             assert_eq!(out[..20], blocks[50..70]);
             assert_eq!(shelf.take(out.as_mut_ptr(), 100), 50);
             assert_eq!(out[..50], blocks[..50]);
-            let held = shelf.try_lock().unwrap();
+            let held = shelf.blocks.try_lock().unwrap();
             assert_eq!(shelf.put(70, blocks.as_ptr(), 60), 0, "in use");
             drop(held);
         }

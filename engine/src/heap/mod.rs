@@ -67,6 +67,7 @@ mod gates;
 mod heap;
 mod huge;
 mod local;
+mod lock;
 mod os;
 mod pool;
 mod remote;

@@ -1,8 +1,8 @@
 //! The spans that no heap owns, shared by all threads behind one lock; and blocks that are runs of spans.
 
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::lock::{Lock, Locked};
 use super::os;
 use super::sizes::{NO_PLACE, SPAN};
 use super::span::{self, Head, SEGMENT, Span, Use, segment_of};
@@ -24,15 +24,15 @@ pub(super) struct Pool {
 // SAFETY: the pool's pointers lead to records that are reached through its lock only.
 unsafe impl Send for Pool {}
 
-static POOL: Mutex<Pool> =
-    Mutex::new(Pool { roomy: null_mut(), every: null_mut(), dirty: 0, used: 0, segments: 0 });
+static POOL: Lock<Pool> =
+    Lock::new(Pool { roomy: null_mut(), every: null_mut(), dirty: 0, used: 0, segments: 0 });
 
 /// Free memory up to this many spans is kept for reuse, whatever is in use: 4 MiB.
 const KEPT: usize = 64;
 
 /// The pool, locked. The lock neither allocates nor panics.
-pub(super) fn lock() -> MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock() -> Locked<'static, Pool> {
+    POOL.lock()
 }
 
 /// Bits `start..start + count`.

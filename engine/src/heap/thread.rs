@@ -3,10 +3,10 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::gates::Configuration;
 use super::local::{self, Local, NOTHING};
+use super::lock::{Lock, Locked};
 use super::sizes::CLASSES;
 use super::{checked, depot, pool};
 
@@ -40,18 +40,14 @@ struct Heaps(*mut Local);
 unsafe impl Send for Heaps {}
 
 /// Heaps whose thread has ended.
-static IDLE: Mutex<Heaps> = Mutex::new(Heaps(null_mut()));
+static IDLE: Lock<Heaps> = Lock::new(Heaps(null_mut()));
 /// The heap of ended threads: it has no bins, each block comes from a span and goes to it.
-static ENDED: Mutex<Heaps> = Mutex::new(Heaps(null_mut()));
+static ENDED: Lock<Heaps> = Lock::new(Heaps(null_mut()));
 /// All heaps there ever were.
 static EVERY: AtomicPtr<Local> = AtomicPtr::new(null_mut());
 /// The thread-specific key whose destructor tells that a thread ends, plus 1.
 static KEY: AtomicU32 = AtomicU32::new(0);
 static FORKS_WATCHED: AtomicBool = AtomicBool::new(false);
-
-fn lock(heaps: &'static Mutex<Heaps>) -> MutexGuard<'static, Heaps> {
-    heaps.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The heap of this thread, or the one that has nothing.
 #[inline(always)]
@@ -95,7 +91,7 @@ fn start() -> Stage {
 
 /// A heap without a thread, or a new one; null when the system refuses.
 fn adopt(configuration: Configuration) -> *mut Local {
-    let mut idle = lock(&IDLE);
+    let mut idle = IDLE.lock();
     let local = idle.0;
     if local.is_null() {
         drop(idle);
@@ -170,7 +166,7 @@ unsafe extern "C" fn end(local: *mut libc::c_void) {
     // SAFETY: the value of the key is this thread's heap, which nothing reaches any more.
     unsafe {
         local::close(local);
-        let mut idle = lock(&IDLE);
+        let mut idle = IDLE.lock();
         (*local).idle = idle.0;
         idle.0 = local;
     }
@@ -179,7 +175,7 @@ unsafe extern "C" fn end(local: *mut libc::c_void) {
 /// A block for a thread that has ended; null when the system refuses.
 #[cold]
 pub(super) fn take_ended(class: usize) -> *mut u8 {
-    let mut heaps = lock(&ENDED);
+    let mut heaps = ENDED.lock();
     let Some(local) = ended(&mut heaps) else { return null_mut() };
     let mut block = null_mut();
     // SAFETY: the lock makes this thread the heap's only one.
@@ -194,7 +190,7 @@ pub(super) fn take_ended(class: usize) -> *mut u8 {
 /// `block` is of a small class and used no more.
 #[cold]
 pub(super) unsafe fn give_ended(mut block: *mut u8) {
-    let mut heaps = lock(&ENDED);
+    let mut heaps = ENDED.lock();
     // Without a heap there is no list to put the block on; it is lost, as the system has no memory at all.
     let Some(local) = ended(&mut heaps) else { return };
     // SAFETY: the lock makes this thread the heap's only one.
@@ -220,7 +216,7 @@ pub(super) fn purge() {
             local::purge(local());
         }
     }
-    let idle = lock(&IDLE);
+    let idle = IDLE.lock();
     let mut local = idle.0;
     while !local.is_null() {
         // SAFETY: what is in the list has no thread, and the lock keeps others from adopting it.
@@ -229,7 +225,7 @@ pub(super) fn purge() {
             local = (*local).idle;
         }
     }
-    let ended = lock(&ENDED);
+    let ended = ENDED.lock();
     if !ended.0.is_null() {
         // SAFETY: the lock makes this thread the heap's only one.
         unsafe { local::purge(ended.0) };
@@ -239,11 +235,11 @@ pub(super) fn purge() {
 
 /// The locks that a forking thread holds, so that the child finds nothing half done behind them.
 type Held = (
-    MutexGuard<'static, Heaps>,
-    MutexGuard<'static, Heaps>,
-    MutexGuard<'static, checked::Heap>,
-    MutexGuard<'static, pool::Pool>,
-    [MutexGuard<'static, depot::Blocks>; CLASSES],
+    Locked<'static, Heaps>,
+    Locked<'static, Heaps>,
+    Locked<'static, checked::Heap>,
+    Locked<'static, pool::Pool>,
+    [Locked<'static, depot::Blocks>; CLASSES],
 );
 
 struct Fork(UnsafeCell<Option<Held>>);
@@ -255,7 +251,7 @@ static FORK: Fork = Fork(UnsafeCell::new(None));
 
 /// Takes all locks, in the order in which they are taken elsewhere.
 pub(super) unsafe extern "C" fn before_fork() {
-    let held = (lock(&IDLE), lock(&ENDED), checked::lock(), pool::lock(), depot::lock());
+    let held = (IDLE.lock(), ENDED.lock(), checked::lock(), pool::lock(), depot::lock());
     // SAFETY: this thread holds the locks.
     unsafe { ptr::write(FORK.0.get(), Some(held)) };
 }

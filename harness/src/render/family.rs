@@ -55,7 +55,7 @@ fn by_chance(it: &Family) -> String {
     let corrected = match it.correction {
         Correction::None => "No correction is registered.".to_owned(),
         Correction::Holm => format!(
-            "Corrected after Holm, as registered, {} are left, and the chance that a single one of them is false is at most {share} %.",
+            "Correction after Holm, as registered, leaves {}; the chance that a single one of them is false is at most {share} %.",
             it.corrected
         ),
         Correction::BenjaminiHochberg => String::new(),
@@ -63,15 +63,15 @@ fn by_chance(it: &Family) -> String {
     let registered = if it.correction == Correction::BenjaminiHochberg { ", as registered" } else { "" };
     let sentences = [
         format!(
-            "{} of {size} hypotheses have p < {alpha} when each is taken by itself; if nothing differed anywhere, up to {} of them \
-             would by chance ({size} × {alpha}).",
+            "Taken by itself, p < {alpha} holds for {} of {size} hypotheses; if nothing differed anywhere, it would for up to {} by \
+             chance ({size} × {alpha}).",
             it.alone,
             significant(it.by_chance(), 2),
         ),
         corrected,
         format!(
-            "At a false discovery rate of {share} % (Benjamini and Hochberg{registered}) {} are left, of which up to {} are to be \
-             expected to be false.",
+            "A false discovery rate of {share} % (Benjamini and Hochberg{registered}) leaves {}, of which up to {} are to be expected \
+             to be false.",
             it.discoveries,
             significant(it.false_discoveries(), 2),
         ),

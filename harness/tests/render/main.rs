@@ -121,7 +121,7 @@ fn everything_a_reviewer_asks_for_is_there() {
         "no, exploratory",
         "**10 of 10 methods agree** with",
         "- `open_time`: arm `lazy` at terms=1000: less noisy than arm `eager`",
-        "2 of 2 hypotheses have p &lt; 0.05 when each is taken by itself; if nothing differed anywhere, up to 0.10 of them",
+        "Taken by itself, p &lt; 0.05 holds for 2 of 2 hypotheses; if nothing differed anywhere, it would for up to 0.10 by chance",
         "| `open_time` | lazy against eager |     2 |",
         "../plots/ledger-loading/arms.svg",
     ] {

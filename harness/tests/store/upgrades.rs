@@ -41,6 +41,7 @@ fn nothing_to_upgrade() {
 }
 
 /// The programs of two major versions, as after `harness db install` beside packaged ones; else nothing is tested.
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn two_versions() -> Option<[(u32, PathBuf); 2]> {
     let installed = installed();
     match &installed[..] {

@@ -60,7 +60,7 @@ where
     let mut more = cursor.first().map_err(located)?;
     while let (true, Some(term), Some(value)) = (more, cursor.key(), cursor.value().map_err(located)?) {
         receiver.order(&before, term, nodes)?;
-        receiver.term(term, value_of(value), nodes)?;
+        receiver.composed(term, value_of(value), nodes)?;
         before.clear();
         before.extend_from_slice(term);
         more = cursor.next().map_err(located)?;

@@ -43,11 +43,23 @@ impl<'s, S: Sink> Receiver<'s, S> {
     pub(super) fn term(&mut self, term: &[u8], value: u64, offset: usize) -> Result<()> {
         match std::str::from_utf8(term) {
             Ok(term) => self.str(term, value, offset),
-            Err(error) => {
-                let reason = format!("term {} is not UTF-8: `{}`", self.terms, shown(term));
-                Err(self.malformed(offset + error.valid_up_to(), reason))
-            }
+            Err(error) => Err(self.no_text(term, offset + error.valid_up_to())),
         }
+    }
+
+    /// Takes a term that was put together from several places: it stands nowhere as a whole, and of an error there is only
+    /// `offset` to be named.
+    #[inline]
+    pub(super) fn composed(&mut self, term: &[u8], value: u64, offset: usize) -> Result<()> {
+        match std::str::from_utf8(term) {
+            Ok(term) => self.str(term, value, offset),
+            Err(_) => Err(self.no_text(term, offset)),
+        }
+    }
+
+    #[cold]
+    fn no_text(&self, term: &[u8], offset: usize) -> Error {
+        self.malformed(offset, format!("term {} is not UTF-8: `{}`", self.terms, shown(term)))
     }
 
     /// Takes a term that is known to be UTF-8.

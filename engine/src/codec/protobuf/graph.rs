@@ -42,7 +42,7 @@ impl Graph {
             visited += 1;
             if self.finals[node as usize] {
                 let value = value(node, receiver.terms());
-                receiver.term(&term, value, offset)?;
+                receiver.composed(&term, value, offset)?;
             }
             let (next, end) = (self.first[node as usize], self.first[node as usize + 1]);
             open.push(Frame { next, end });

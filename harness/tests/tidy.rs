@@ -48,7 +48,8 @@ fn files(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
             let path = entry.unwrap().path();
             let suits = path.extension().is_some_and(|it| extensions.iter().any(|that| it == *that));
             if path.is_dir() {
-                folders.push(path);
+                // What a fuzzer was built from lies within its own folder.
+                folders.extend((!path.ends_with("target")).then_some(path));
             } else if suits {
                 let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
                 found.push((name, fs::read_to_string(&path).unwrap()));

@@ -7,7 +7,7 @@ const TAIL: usize = 2 + 32;
 const SUM: usize = 4;
 
 /// Checks some bytes as they are, and once more with the checksum put right, so that what lies behind it is reached.
-pub fn check(bytes: &[u8], format: Format) {
+pub(crate) fn check(bytes: &[u8], format: Format) {
     decode(bytes, format);
     let behind = match format {
         Format::Bincode => SUM,

@@ -85,7 +85,7 @@ mod tests {
         let mean = roots.iter().sum::<f64>() / 3.0;
         let variance = roots.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 2.0;
         // The 97.5 % quantile of Student's t with 2 degrees of freedom.
-        let half = 4.302_652_729_911_275 * (variance / 3.0).sqrt();
+        let half = 4.302_652_729_749_464 * (variance / 3.0).sqrt();
         let interval = found.change_interval(0.95).unwrap().unwrap();
         assert!((found.ratio - mean.exp()).abs() < 1e-14);
         assert!((interval.lower - (mean - half).exp_m1()).abs() < 1e-12, "{interval:?}");

@@ -4,6 +4,8 @@
 //! and to a `Vec<String>`, for Protocol Buffers by way of the messages. At the end, a table of ratios from rounds in which
 //! both take turns: whatever else the host does falls on both.
 
+#![expect(clippy::print_stdout, reason = "the table")]
+
 #[path = "../tests/support/derived.rs"]
 mod derived;
 #[path = "../tests/support/graphs.rs"]

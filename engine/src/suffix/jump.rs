@@ -16,7 +16,7 @@
 
 use super::docs::u32_of;
 use super::tree::NO_NODE;
-use crate::trie::simd::prefetch;
+use crate::simd::prefetch;
 
 /// Lengths of strings that are jumped over.
 const LENGTHS: [usize; 3] = [4, 6, 8];

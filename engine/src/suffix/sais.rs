@@ -3,7 +3,7 @@
 //! A place holds a suffix and a mark that says whether the suffix before it in the text is sorted by it in this pass, so
 //! that the text is only read for those that are (the idea is Mori's). What is read soon is asked for ahead.
 
-use crate::trie::simd::prefetch;
+use crate::simd::prefetch;
 
 /// A letter of a text that is sorted.
 pub(super) trait Letter: Copy + Ord {

@@ -2,7 +2,7 @@
 
 use super::docs::Starts;
 use super::sais::{Letter, suffix_array};
-use crate::trie::simd::prefetch;
+use crate::simd::prefetch;
 
 /// Letters between two samples of what suffixes share.
 pub(super) const STEP: usize = 64;

@@ -19,7 +19,7 @@
 use super::docs::u32_of;
 use super::jump;
 use super::sorted::Sorted;
-use crate::trie::simd::{equal16, prefetch};
+use crate::simd::{equal16, prefetch};
 
 /// No node.
 pub(super) const NO_NODE: u32 = u32::MAX;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::docs::{Docs, Plan, u32_of};
 use super::jump;
 use super::tree::{BUCKET_MOST, NO_NODE, Node};
-use crate::trie::simd::prefetch;
+use crate::simd::prefetch;
 
 /// The sections of an index.
 ///

@@ -8,7 +8,7 @@ use super::layout::{
 };
 use super::near::Near;
 use super::nodes::{Damage, Hit, Nodes, OUTSIDE, View};
-use super::simd::{equal16, prefetch};
+use crate::simd::{equal16, prefetch};
 
 /// Lookups that are under way at once, so that they wait for memory together.
 pub(in crate::trie) const LANES: usize = 16;

@@ -10,7 +10,6 @@ mod nodes;
 mod output;
 mod point;
 mod read;
-pub(crate) mod simd;
 mod walk;
 
 pub(super) use file::{FileBuilder, Recipe};

@@ -6,7 +6,7 @@
 use super::find::LANES;
 use super::layout::{RANK_LEN, Shape};
 use super::nodes::{Damage, Hit, OUTSIDE};
-use super::simd::{equal16, prefetch};
+use crate::simd::{equal16, prefetch};
 
 /// Bytes a line, and entries in it.
 const LINE: usize = 64;

@@ -1,4 +1,4 @@
-//! Compares one byte with sixteen at once.
+//! Compares one byte with sixteen at once, and asks for memory ahead.
 //!
 //! The tests compare SSE2 with the scalar code. The four lines of NEON were not compiled yet, for want of a standard library
 //! of such a processor; how their result is drawn together is tested everywhere.

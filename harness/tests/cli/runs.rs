@@ -19,7 +19,7 @@ fn an_accepted_experiment_from_the_first_run_to_the_ledger() {
         assert!(project.path(path).exists(), "`{path}` is named and not there");
     }
     assert_eq!(first.err.matches("plots/faster/ (").count(), 1, "{first}");
-    assert_eq!(std::fs::read_dir(project.path("plots/faster")).unwrap().count(), 3);
+    assert_eq!(std::fs::read_dir(project.path("plots/faster")).unwrap().count(), 4);
     transcript.say("the second is a replication").run(&["run", "faster", "-q"]);
     let ledger = project.read("ledgers/demo.md");
     assert!(ledger.contains("1 of 1, on 1 host"), "{ledger}");

@@ -239,6 +239,7 @@ fn an_invalidated_run_stays_and_the_next_one_decides() {
     let ledger = project.read("ledgers/demo.md");
     assert!(ledger.contains("### Invalidations") && ledger.contains("restored"), "{ledger}");
     project.copy("ledgers", &copy);
+    project.copy("plots", &copy);
     copy.expect(0, &["list"]);
     assert_eq!(copy.sql("select count(*)::text from harness.invalidations"), ["2"]);
     copy.expect(0, &["verify"]);

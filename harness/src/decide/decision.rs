@@ -7,6 +7,7 @@ use super::label;
 use super::looks::{self, CellLooks};
 use super::method::{Method, is_fact};
 use super::overall::{Overall, overall};
+use super::robustness;
 use super::sham::{self, ShamCheck};
 use crate::analyse::{Analysis, Comparison, Gain, Statistics};
 use crate::prereg::{Prereg, Thresholds};
@@ -97,6 +98,7 @@ pub fn decide(prereg: &Prereg, run: &RunData, analysis: &Analysis) -> Decision {
 impl Decision {
     /// The criteria, followed by a line for the robustness panel of each hypothesis, which is computed for it.
     pub fn table(&self, prereg: &Prereg) -> Vec<Criterion> {
+        robustness::ask(self.hypotheses.iter().filter_map(|it| it.robustness.as_ref()));
         let panel = |it: &Judged| {
             let robustness = it.robustness.as_ref()?;
             let (agree, of) = robustness.agreement();

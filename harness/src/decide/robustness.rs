@@ -5,7 +5,10 @@ use crate::prereg::Prereg;
 use crate::stats::panel::{Null, Reason};
 use crate::stats::{Panel, PanelAnswer, PanelOptions, Says, panel};
 use crate::vocab::{Claim, Digest, Direction, Margin};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 /// What methods with different assumptions say of one hypothesis, computed when it is first asked for.
 ///
@@ -48,6 +51,25 @@ impl Vote {
             Self::Undefined(_) => "undefined",
         }
     }
+}
+
+/// Asks all panels that were not asked yet, on as many threads as the machine runs at once. Each has a seed of its own, so
+/// that the order makes no difference.
+pub(super) fn ask<'a>(all: impl Iterator<Item = &'a Robustness>) {
+    let waiting: Vec<&Robustness> = all.filter(|it| it.panels.get().is_none()).collect();
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(waiting.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(it) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
+            it.panels();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
 }
 
 impl Robustness {

@@ -180,9 +180,9 @@ fn gains(prereg: &Prereg, run: &RecordedRun) -> Option<Gains> {
                 Margin::Absolute(_) => None,
             },
             finding: it.finding,
-            // With looks the interval is not that of a single one, and cannot be made anew.
-            gain: drawn(match (&it.gain, it.position, it.counted) {
-                (Ok(gain), Some(_), Margin::Relative(_)) => Ok(*gain),
+            // The interval that decides, which with pairs, ranks or looks is not that of the means of a single look.
+            gain: drawn(match (&it.gain, it.counted) {
+                (Ok(gain), Margin::Relative(_)) => Ok(*gain),
                 _ => it.comparison.relative_gain(level),
             }),
         }

@@ -26,7 +26,7 @@ pub(super) fn write(
     writeln!(page, "<a id=\"{}\"></a>\n", anchor(prereg))?;
     writeln!(page, "## {}: {}\n", escape(&prereg.id), escape(&prereg.title))?;
     if !prereg.claim.is_empty() {
-        writeln!(page, "**Claim.** {}\n", escape(&prereg.claim))?;
+        writeln!(page, "**Claim.** {}\n", prose(&prereg.claim))?;
     }
     if let Some(id) = &prereg.baseline {
         let standing = baseline.and_then(standing).map_or_else(String::new, |it| format!(" ({it})"));
@@ -38,7 +38,7 @@ pub(super) fn write(
     if !prereg.changes.is_empty() {
         writeln!(page, "**Changes.**\n")?;
         for change in &prereg.changes {
-            writeln!(page, "- {}", escape(change))?;
+            writeln!(page, "- {}", prose(change))?;
         }
         writeln!(page)?;
     }

@@ -195,6 +195,20 @@ fn factorial() -> Experiment {
     experiment(it, vec![data], None)
 }
 
+/// Judged within blocks, whose interval is not that of the means.
+pub(crate) fn by_block() -> Experiment {
+    let text = text("exp-9-pairs", 9, "Pairs", "");
+    let it = prereg(&[&text, ARMS, METRICS, DESIGN, "[decision]\ntest = \"paired-t\"\n", CLAIM].concat());
+    let mut data = run(&it, 1, 9, "host-a", near);
+    // What slows both arms down from block to block is in the spread of the means and in no pair.
+    for set in &mut data.sets {
+        for (block, value) in (set.first_block..).zip(&mut set.values) {
+            *value *= 1.0 + 0.05 * f64::from(block);
+        }
+    }
+    experiment(it, vec![data], None)
+}
+
 /// Accepted after an amendment, with a sham arm, cells and two replications, one of which disagrees.
 fn accepted() -> Experiment {
     let rest = "claim = \"Opening a trie lazily takes less than half the time of opening it eagerly.\"\n\

@@ -6,6 +6,7 @@
 mod data;
 
 use harness::render::{Experiment, RecordedRun, ledger, of_experiment, of_ledger};
+use harness::stats::Interval;
 use std::path::Path;
 
 fn page(experiments: &[Experiment]) -> String {
@@ -74,6 +75,20 @@ fn the_parts_of_a_run_are_one_picture_of_the_host() {
     // A run of which nothing is known has none.
     let others = experiments.iter().filter(|it| it.prereg().id != "exp-3-depth");
     assert!(others.flat_map(|it| of_experiment(it).0).all(|it| !it.path.ends_with("telemetry.svg")));
+}
+
+#[test]
+fn the_interval_that_is_drawn_is_the_one_that_decides() {
+    let experiment = data::by_block();
+    let judged = &experiment.runs[0].decision.hypotheses[0];
+    let decides = judged.gain.as_ref().unwrap().interval;
+    let ends = |it: Interval| [it.lower, it.upper].map(|it| format!("{:.1}", 100.0 * it));
+    let [low, high] = ends(decides);
+    let of_means = judged.comparison.relative_gain(decides.level).unwrap().interval;
+    assert_ne!([&low, &high], ends(of_means).each_ref(), "nothing is tested");
+    let (figures, _) = of_experiment(&experiment);
+    let gain = figures.iter().find(|it| it.path == "exp-9-pairs/gain.svg").unwrap();
+    assert!(gain.svg.contains(&format!("[+{low}, +{high} %]")), "{low} to {high}: {}", gain.svg);
 }
 
 #[test]

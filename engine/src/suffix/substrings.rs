@@ -120,7 +120,7 @@ impl<K: Symbol> Snapshot<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::TextsTooLarge`] if the texts have more than 2^31 - 2 bytes together.
+    /// [`Error::TextsTooLarge`](crate::Error::TextsTooLarge) if the texts have more than 2^31 - 2 bytes together.
     pub fn distinct_substrings(&self) -> Result<u64> {
         let all = self.gather()?;
         let full: Vec<Range<usize>> =

@@ -6,7 +6,7 @@ use super::table::Table;
 use super::ui::Ui;
 use crate::decide::{Against, Kind, POWERS, Planned, plan_power};
 use crate::exchange::samples::{self, Decimal, Series};
-use crate::prereg::Prereg;
+use crate::prereg::{Prereg, Stopping};
 use crate::store::{Git, Run, RunData, SampleSet};
 use crate::vocab::{Agreement, Claim, Unit, minus, significant};
 use jiff::Timestamp;
@@ -243,6 +243,16 @@ fn explanation(prereg: &Prereg, planned: &[Planned]) -> String {
             "agreement: not counted; all methods of the panel have to agree as well, so that power is less than this"
                 .to_owned(),
         );
+    }
+    match prereg.design.looks.as_ref().map(|it| it.stopping) {
+        Some(Stopping::GroupSequential(_)) => lines.push(
+            "looks: counted by the boundary of the last one; a cell that may stop before it has more power than this"
+                .to_owned(),
+        ),
+        Some(Stopping::SignEProcess) => lines.push(
+            "looks: not counted; evidence that may be read at any time needs more samples than this".to_owned(),
+        ),
+        None => {}
     }
     if planned.iter().any(|it| it.against.len() == 1) {
         lines.push(

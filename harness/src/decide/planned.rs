@@ -1,6 +1,7 @@
 use super::Kind;
 use super::claim::smallest_signed_rank_p;
 use super::judge::shares_a_gain;
+use super::sequence::Sequence;
 use crate::analyse::{Comparison, Samples, Statistics, Undefined, analyse};
 use crate::prereg::{Contrast, Prereg};
 use crate::stats::dist::noncentral_t_sf;
@@ -14,7 +15,8 @@ use std::collections::BTreeMap;
 /// Of one claim within its family: Bonferroni's share of alpha, which is what decides under Holm at first and what
 /// Benjamini and Hochberg never fall below. Planned is the registered test with its interval: paired tests by the differences
 /// within blocks, tests of ranks with their efficiency, the bootstrap as Welch's t, which it comes to. A minimum effect has to
-/// be met as well. What `agreement = "require"` asks beyond that is not counted.
+/// be met as well. Of group-sequential looks the last one is planned, so that a cell that may stop before it has more power
+/// than this. What the signs of an e-process or `agreement = "require"` ask beyond that is not counted.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// Whether it is claimed or guarded.
@@ -144,7 +146,10 @@ fn plan(
     pairs: &[(f64, f64)],
 ) -> Planned {
     let n = prereg.design.units() as usize;
-    let question = Question { asked, pilot, alpha, n, test: prereg.decision.test, pairs };
+    // A plan whose last look may spend nothing is none that a registration can have.
+    let at_the_end = Sequence::to_the_end(&prereg.design).boundary(alpha, asked.claim);
+    let at_the_end = at_the_end.map_or(alpha, |(p, _)| p);
+    let question = Question { asked, pilot, alpha: at_the_end, n, test: prereg.decision.test, pairs };
     let observed = pilot.gain(asked.margin, 0.5).map(|it| it.value);
     let mut against = vec![observed.clone().and_then(|it| question.against(it, true))];
     if let Some(share) = gain {
@@ -181,6 +186,7 @@ fn plan(
 struct Question<'a> {
     asked: &'a Asked<'a>,
     pilot: &'a Comparison,
+    /// That p must be below at the end.
     alpha: f64,
     n: usize,
     test: Test,

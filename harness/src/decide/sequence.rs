@@ -22,7 +22,15 @@ pub(super) enum Sequence {
 impl Sequence {
     /// Of a comparison with as many blocks as it has.
     pub(super) fn of(design: &Design, comparison: &Comparison) -> Self {
-        let n = comparison.samples.as_ref().map_or(0, |it| it.treatment.len().min(it.control.len()));
+        Self::at(design, comparison.samples.as_ref().map_or(0, |it| it.treatment.len().min(it.control.len())))
+    }
+
+    /// Of a comparison that went on to the last look.
+    pub(super) fn to_the_end(design: &Design) -> Self {
+        Self::at(design, design.samples as usize)
+    }
+
+    fn at(design: &Design, n: usize) -> Self {
         match design.looks.as_ref().map(|it| it.stopping) {
             None => Self::Once,
             Some(Stopping::SignEProcess) => Self::Anytime,

@@ -67,6 +67,26 @@ fn a_family_shares_alpha_and_guards_do_not() {
 }
 
 #[test]
+fn looks_leave_less_of_alpha_to_the_last_one() {
+    let sets = time(&ten(100.0, 10.0), &ten(92.0, 12.0));
+    let power = |looks: &str| {
+        let claims = format!("{SUPERIOR}[design]\nsamples = 30\n{looks}");
+        let planned = &plan(30, &claims, &sets, None, false)[0];
+        assert_eq!(planned.alpha, 0.05);
+        (planned.against[0].as_ref().unwrap().power, *planned.detectable.as_ref().unwrap())
+    };
+    let [once, late, even] = [
+        "",
+        "looks = { at = [10, 20, 30] }\n",
+        "looks = { at = [10, 20, 30], spending = \"pocock\" }\n",
+    ]
+    .map(power);
+    // What is spent early is missing at the end: a little with O'Brien and Fleming, more with Pocock.
+    assert!(once.0 > late.0 && late.0 > even.0 && once.1 < late.1 && late.1 < even.1, "{once:?} {late:?} {even:?}");
+    close(late.0, once.0, 0.02);
+}
+
+#[test]
 fn blocks_that_share_their_noise_need_fewer_samples() {
     let noise = [0.0, 8.0, -7.0, 3.0, -5.0, 9.0, -2.0, 4.0, -9.0, 1.0];
     let own = [0.3, -0.2, 0.1, -0.4, 0.2, 0.0, -0.1, 0.4, -0.3, 0.1];

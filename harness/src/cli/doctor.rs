@@ -5,6 +5,7 @@ use super::failure::{Exit, Failure};
 use super::table::Table;
 use super::ui::{Tone, Ui};
 use crate::host::{self, CHECKS, Check, Finding, Fitness, Kernel, Moment, Patient};
+use crate::probe::HARDWARE_EVENTS;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -16,7 +17,10 @@ pub(super) fn run(args: &Doctor, ui: &mut Ui) -> Result<Exit, Failure> {
     let before = Moment::thorough(&kernel);
     std::thread::sleep(WINDOW);
     let after = Moment::thorough(&kernel);
-    let patient = Patient { kernel, before, after, clock_step: host::clock_step() };
+    // The files of another machine do not make this one count for it.
+    let here = args.root.is_none().then_some(HARDWARE_EVENTS.first()).flatten();
+    let counting = here.map(|event| event.count().map(drop));
+    let patient = Patient { kernel, before, after, clock_step: host::clock_step(), counting };
     let found: Vec<(&Check, Finding)> = CHECKS.iter().map(|it| (it, it.look(&patient))).collect();
     let count = |fitness: Fitness| found.iter().filter(|(_, it)| it.fitness == fitness).count();
     let unfit = count(Fitness::Unfit);

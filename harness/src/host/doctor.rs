@@ -62,6 +62,8 @@ pub struct Patient {
     pub after: Moment,
     /// The smallest step between two different readings of the clock that times samples, in nanoseconds.
     pub clock_step: u64,
+    /// What was missing when an event of the processor was to be counted; `Ok` if nothing was, `None` if nobody tried.
+    pub counting: Option<Result<(), String>>,
 }
 
 /// One thing that can make a machine unfit.

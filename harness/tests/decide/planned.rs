@@ -75,14 +75,14 @@ fn looks_leave_less_of_alpha_to_the_last_one() {
         assert_eq!(planned.alpha, 0.05);
         (planned.against[0].as_ref().unwrap().power, *planned.detectable.as_ref().unwrap())
     };
-    let [once, late, even] = [
-        "",
-        "looks = { at = [10, 20, 30] }\n",
-        "looks = { at = [10, 20, 30], spending = \"pocock\" }\n",
-    ]
-    .map(power);
+    let [once, late, even] =
+        ["", "looks = { at = [10, 20, 30] }\n", "looks = { at = [10, 20, 30], spending = \"pocock\" }\n"]
+            .map(power);
     // What is spent early is missing at the end: a little with O'Brien and Fleming, more with Pocock.
-    assert!(once.0 > late.0 && late.0 > even.0 && once.1 < late.1 && late.1 < even.1, "{once:?} {late:?} {even:?}");
+    assert!(
+        once.0 > late.0 && late.0 > even.0 && once.1 < late.1 && late.1 < even.1,
+        "{once:?} {late:?} {even:?}"
+    );
     close(late.0, once.0, 0.02);
 }
 

@@ -3,13 +3,14 @@ use crate::host::doctor::{Check, Finding, Patient};
 pub(super) const CHECK: Check =
     Check { name: "hardware counters", why: "instructions and cache misses tell why a time differs", look };
 
+/// What the kernel permits is not yet what the processor has, so that only counting tells.
 fn look(it: &Patient) -> Finding {
-    match it.kernel.number("proc/sys/kernel/perf_event_paranoid") {
+    match &it.counting {
         None => Finding::hidden(),
-        Some(level) if level > 2.0 => Finding::unfit(
-            format!("not for users (perf_event_paranoid = {level})"),
-            "sudo sysctl kernel.perf_event_paranoid=2",
+        Some(Ok(())) => Finding::fit("count"),
+        Some(Err(missing)) => Finding::unfit(
+            format!("do not count: what is missing is {missing}"),
+            "without them, `probe = \"instructions\"` counts by Callgrind",
         ),
-        Some(level) => Finding::fit(format!("allowed (perf_event_paranoid = {level})")),
     }
 }

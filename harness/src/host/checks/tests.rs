@@ -12,7 +12,7 @@ fn patient(files: &[(&str, &str)], later: &[(&str, &str)]) -> Patient {
     write(folder.path(), later);
     let after = Moment::thorough(&kernel);
     // Its files are looked at later.
-    Patient { kernel: Kernel::at(folder.keep()), before, after, clock_step: 20 }
+    Patient { kernel: Kernel::at(folder.keep()), before, after, clock_step: 20, counting: None }
 }
 
 fn write(root: &Path, files: &[(&str, &str)]) {
@@ -46,7 +46,6 @@ fn a_kernel_that_tells_nonsense_is_not_believed() {
         "proc/pressure/cpu",
         "proc/self/cgroup",
         "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
-        "proc/sys/kernel/perf_event_paranoid",
         "sys/kernel/mm/transparent_hugepage/enabled",
     ] {
         files.push((path.to_owned(), "\u{0}(((]["));
@@ -110,8 +109,16 @@ fn a_quiet_machine_is_fit_and_a_busy_one_is_not() {
     both("virtualisation", &[(info, "flags\t: fpu sse")], &[(info, "flags\t: fpu hypervisor sse")]);
     let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     both("clock", &[(source, "tsc")], &[(source, "hpet")]);
-    let paranoid = "proc/sys/kernel/perf_event_paranoid";
-    both("hardware counters", &[(paranoid, "2")], &[(paranoid, "4")]);
+}
+
+#[test]
+fn counters_are_judged_by_counting() {
+    let found =
+        |counting| look("hardware counters", &Patient { counting: Some(counting), ..patient(&[], &[]) });
+    assert_eq!(found(Ok(())).fitness, Fitness::Fit);
+    let none = found(Err("a processor that shows its counter".to_owned()));
+    assert_eq!(none.fitness, Fitness::Unfit);
+    assert!(none.found.contains("a processor that shows") && none.advice.contains("Callgrind"), "{none:?}");
 }
 
 #[test]

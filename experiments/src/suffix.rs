@@ -19,7 +19,7 @@
 //! | `lookup` | one query: all positions where it occurs, into a reused buffer |
 //! | `checkpoint_size` | bytes of the folder after a checkpoint, index included |
 
-use crate::suffix_workload::{Alphabet, queries, texts};
+use crate::suffix_workload::{Alphabet, Span, queries, texts};
 use engine::suffix::{EncodedIndex, Layout};
 use engine::{Position, Scdawg, SuffixAutomaton, SuffixIndex, SuffixTree, Verify};
 use harness::worker::{Error, Prepared, Result, Sample, Setup, System};
@@ -245,12 +245,12 @@ where
         Ok(())
     }
 
-    /// Reads and inserts at the same time, on an index of the other texts. The results are the
-    /// time until all are done, that of the writer, and that of each read if it is `timed`.
+    /// Reads and inserts at the same time, on an index of the other texts. The results are the time from the first of
+    /// them to the last, that of the writer, and that of each read if it is `timed`.
     fn contend(&self, index: &I, timed: bool) -> Result<(Duration, Duration, Vec<u32>)> {
         let Sizes { readers, reads, inserts, .. } = self.sizes;
         let added = &self.texts[self.texts.len() - inserts..];
-        let barrier = Barrier::new(readers + 2);
+        let barrier = Barrier::new(readers + 1);
         std::thread::scope(|scope| {
             let barrier = &barrier;
             let readers: Vec<_> = (0..readers)
@@ -259,6 +259,7 @@ where
                         let (mut asker, mut out) = (index.asker(), Vec::new());
                         let mut times = Vec::with_capacity(if timed { reads } else { 0 });
                         barrier.wait();
+                        let start = Instant::now();
                         for read in 0..reads {
                             let query = read.wrapping_mul(2_654_435_761).wrapping_add(17 * reader);
                             let started = timed.then(Instant::now);
@@ -266,31 +267,32 @@ where
                             std::hint::black_box(&out);
                             times.extend(started.map(|started| started.elapsed().as_nanos() as u32));
                         }
-                        Ok(times)
+                        Ok((Span::since(start), times))
                     })
                 })
                 .collect();
             let writer = scope.spawn(move || {
                 barrier.wait();
-                let started = Instant::now();
+                let start = Instant::now();
                 for text in added {
                     index.push(text.borrow())?;
                 }
-                Ok(started.elapsed())
+                Ok(Span::since(start))
             });
-            barrier.wait();
-            let started = Instant::now();
-            let mut times = Vec::new();
+            let mut all = Vec::new();
+            let mut reading: Option<Span> = None;
             for reader in readers {
-                times.extend(
-                    reader
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                        .map_err(failed("read"))?,
-                );
+                let (span, times) = reader
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                    .map_err(failed("read"))?;
+                reading = Some(reading.map_or(span, |it| it.with(span)));
+                all.extend(times);
             }
             let writing = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((started.elapsed(), writing.map_err(failed("insert"))?, times))
+            let writing = writing.map_err(failed("insert"))?;
+            let together = reading.map_or(writing, |it| it.with(writing));
+            Ok((together.length(), writing.length(), all))
         })
     }
 

@@ -1,6 +1,7 @@
 //! The texts and queries of the suffix experiments, from their published formulas.
 
 use engine::symbol::Symbol;
+use std::time::{Duration, Instant};
 
 /// Symbols of a query.
 const QUERY_LEN: usize = 12;
@@ -80,5 +81,32 @@ mod tests {
         // The first outputs of the generator with state 0 and with state 0x9E37…15, from its reference code.
         assert_eq!(mix64(0), 0xE220_A839_7B1D_CDAF);
         assert_eq!(mix64(0x9E37_79B9_7F4A_7C15), 0x6E78_9E6A_A1B9_65F4);
+    }
+}
+
+/// When a thread worked, by its own clock.
+///
+/// A thread that waits for the others and times them as a whole may come back from waiting when they are all but done: on a
+/// machine with fewer processors than threads it often does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    start: Instant,
+    end: Instant,
+}
+
+impl Span {
+    /// From `start` until now.
+    pub(crate) fn since(start: Instant) -> Self {
+        Self { start, end: Instant::now() }
+    }
+
+    /// From the earlier start to the later end.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// How long it is.
+    pub(crate) fn length(self) -> Duration {
+        self.end.duration_since(self.start)
     }
 }

@@ -95,6 +95,11 @@ impl Table {
         self
     }
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -102,16 +107,19 @@ impl Table {
 }
 
 impl fmt::Display for Table {
-    /// The table, each row on a line of its own, with a line break at the end.
+    /// The table, each row on a line of its own, with a line break at the end. `{:#}` leaves out what makes columns line up: a
+    /// third of the bytes of a long page, which code hosts cut off where it gets too long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widest = if f.alternate() { 0 } else { WIDEST };
         let cells = |i: usize| self.rows.iter().map(move |row| &row[i]);
         let widths: Vec<usize> = self
             .columns
             .iter()
             .enumerate()
             .map(|(i, (name, _))| {
-                let cells = cells(i).map(|it| it.0.width()).filter(|it| *it <= WIDEST);
-                cells.chain([name.0.width(), 3]).max().unwrap_or(3)
+                let cells = cells(i).map(|it| it.0.width()).filter(|it| *it <= widest);
+                let name = if f.alternate() { 0 } else { name.0.width() };
+                cells.chain([name, 3]).max().unwrap_or(3)
             })
             .collect();
         let mut line = |row: Vec<&Inline>| {
@@ -395,6 +403,14 @@ mod tests {
                 assert_eq!(line.width(), lines[0].width(), "{line}");
             }
         }
+        let packed = format!("{table:#}");
+        let cells_of = |text: &str| text.lines().map(cells).collect::<Vec<_>>();
+        let (mut there, mut here) = (cells_of(&text), cells_of(&packed));
+        // The rules are as long as the columns are wide.
+        (there.remove(1), here.remove(1));
+        assert_eq!(there, here);
+        assert_eq!(packed.lines().nth(1), Some("| --- | --: | --: | :-: |"));
+        assert!(packed.len() < text.len());
     }
 
     #[test]

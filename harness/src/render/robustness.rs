@@ -39,7 +39,8 @@ pub(super) fn write(page: &mut String, judged: &Judged) -> fmt::Result {
             robustness.word(vote).into(),
         ]);
     }
-    writeln!(page, "{table}")
+    // Eleven rows for each claim.
+    writeln!(page, "{table:#}")
 }
 
 /// The estimate and its interval; empty where there is none.

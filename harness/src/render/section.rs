@@ -15,6 +15,9 @@ use crate::vocab::{RunState, Verdict};
 use serde_json::Value;
 use std::fmt::{self, Write};
 
+/// Rows that are folded away: more than a reader scrolls over.
+const LONG: usize = 40;
+
 /// `baseline` is the experiment that it starts from, where the same ledger has it.
 pub(super) fn write(
     page: &mut String,
@@ -193,8 +196,8 @@ fn measurements(page: &mut String, prereg: &Prereg, run: &RecordedRun, figures: 
     for cell in &cells {
         let cell = cell.to_string();
         let table = tables::cell(prereg, run, &cell);
-        if cells.len() >= MANY {
-            writeln!(page, "{}\n{table}\n</details>\n", summary(&cell))?;
+        if cells.len() >= MANY || (table.len() > LONG && !cell.is_empty()) {
+            writeln!(page, "{}\n{table:#}\n</details>\n", summary(&cell))?;
         } else if cell.is_empty() {
             writeln!(page, "{table}")?;
         } else {
@@ -229,7 +232,11 @@ fn beside_reference(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fm
         "### Scorecard\n\nMeans as percentages of that of {}, with 95 % intervals by Fieller's method. Exploratory: nothing is decided by it.\n",
         code(&grid.name)
     )?;
-    writeln!(page, "{}", grid.table())
+    let table = grid.table();
+    if table.len() > LONG {
+        return writeln!(page, "{}\n{table:#}\n</details>\n", summary("Every metric, cell and arm"));
+    }
+    writeln!(page, "{table}")
 }
 
 fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Result {
@@ -251,14 +258,19 @@ fn analysis(page: &mut String, prereg: &Prereg, run: &RecordedRun) -> fmt::Resul
         } else {
             writeln!(page, "#### {}\n", escape(&judged.name()))?;
         }
-        writeln!(page, "{}", tables::statistics(prereg, judged, is_normal(run, judged)))?;
+        let table = tables::statistics(prereg, judged, is_normal(run, judged));
+        if folded {
+            writeln!(page, "{table:#}")?;
+        } else {
+            writeln!(page, "{table}")?;
+        }
         robustness::write(page, judged)?;
         if folded {
             writeln!(page, "</details>\n")?;
         }
     }
     writeln!(page, "{}", summary("Every metric and cell"))?;
-    writeln!(page, "{}", tables::comparisons(prereg, run))?;
+    writeln!(page, "{:#}", tables::comparisons(prereg, run))?;
     writeln!(page, "</details>\n")
 }
 

@@ -4,7 +4,7 @@ use super::{Caveat, Comparison, Pair, Place, Samples};
 use crate::prereg::{Hypothesis, Prereg};
 use crate::stats::{
     Autocorrelation, ENOUGH_QUANTA, MANY_TIES, Resolution, Sample, Steadiness, SteadyState, mad_outliers,
-    modality, shapiro_wilk, spread_ratio, steady_state, trend, tukey_outliers, welch_of_moments,
+    modality, shapiro_wilk, spread_ratio, steady_state, trend, trend_p, tukey_outliers, welch_of_moments,
 };
 use crate::store::RunData;
 use crate::vocab::{Correction, Direction, Order, Replicate, Role, RunState, UnitKind};
@@ -106,10 +106,10 @@ fn of_sample(prereg: &Prereg, place: &Place, sample: &Sample) -> Vec<Caveat> {
         let worth = correlation.effective_size().size;
         caveats.push(Caveat::Autocorrelated { place: place(), lag1: correlation.at(1), worth, p: test.p });
     }
-    // Below 8 samples, the test has no power.
+    // Below 8 samples, the test has no power. How much it drifts takes the square of their number to say.
     if sample.len() >= 8
+        && trend_p(sample).is_ok_and(|p| p.value() < LEVEL)
         && let Ok(trend) = trend(sample, 0.95)
-        && trend.p.value() < LEVEL
     {
         let span = trend.slope * (sample.len() - 1) as f64;
         let median = crate::stats::median(sample);

@@ -3,9 +3,10 @@
 use super::dist::{normal_isf, normal_sf};
 use super::interval::alpha_of;
 use super::moments::Sum;
-use super::quantile::{check_order, sorted, type_7};
+use super::quantile::{check_order, sorted, type_7, type_7_of_any};
 use super::rng::Rng;
 use super::{Interval, Moments, Sample, StatsError, Status, parallel};
+use std::cell::OnceCell;
 
 /// Pieces of work that are worth a thread.
 const GRAIN: usize = 250;
@@ -26,12 +27,21 @@ pub enum Estimand {
 impl Estimand {
     /// Computes the statistic; infinite or NaN where a ratio has no value.
     pub fn of(self, treatment: &[f64], control: &[f64]) -> f64 {
-        let quantile = |values: &[f64], p: f64| type_7(&sorted(values.iter().copied()), p);
+        self.join(self.of_arm(&mut treatment.to_vec()), self.of_arm(&mut control.to_vec()))
+    }
+
+    /// The number of one arm; may put its values in another order.
+    fn of_arm(self, values: &mut [f64]) -> f64 {
         match self {
-            Self::MeanDifference => mean(treatment) - mean(control),
-            Self::MeanRatio => mean(treatment) / mean(control),
-            Self::QuantileDifference(p) => quantile(treatment, p) - quantile(control, p),
-            Self::QuantileRatio(p) => quantile(treatment, p) / quantile(control, p),
+            Self::MeanDifference | Self::MeanRatio => mean(values),
+            Self::QuantileDifference(p) | Self::QuantileRatio(p) => type_7_of_any(values, p),
+        }
+    }
+
+    fn join(self, treatment: f64, control: f64) -> f64 {
+        match self {
+            Self::MeanDifference | Self::QuantileDifference(_) => treatment - control,
+            Self::MeanRatio | Self::QuantileRatio(_) => treatment / control,
         }
     }
 
@@ -89,7 +99,16 @@ pub fn bootstrap(
     seed: u64,
 ) -> Result<Bootstrap, StatsError> {
     estimand.check()?;
-    bootstrap_by(treatment, control, |x, y| estimand.of(x, y), resamples, seed)
+    let of_arm = |values: &mut [f64]| estimand.of_arm(values);
+    let join = |treatment, control| estimand.join(treatment, control);
+    let [found] = bootstrap_arms(
+        treatment,
+        [control],
+        &Arms { of_treatment: of_arm, of_control: of_arm, join },
+        resamples,
+        seed,
+    );
+    found
 }
 
 /// Bootstraps the difference of the means by the magnitude of the control's: -0.1 is 10 % less, also for means below zero.
@@ -104,15 +123,24 @@ pub fn bootstrap_relative_change(
     resamples: usize,
     seed: u64,
 ) -> Result<Bootstrap, StatsError> {
-    let base = mean(control.values());
-    if base == 0.0 {
-        return Err(StatsError::ZeroBaseline);
-    }
-    let change = |treatment: &[f64], control: &[f64]| {
-        let base = mean(control);
-        (mean(treatment) - base) / base.abs()
-    };
-    bootstrap_by(treatment, control, change, resamples, seed)
+    let [found] = bootstrap_relative_changes(treatment, [control], resamples, seed);
+    found
+}
+
+/// As [`bootstrap_relative_change`] for each of several controls of one size: the same observations are drawn of all of
+/// them, as they are for each alone, and only once.
+pub(super) fn bootstrap_relative_changes<const K: usize>(
+    treatment: &Sample,
+    controls: [&Sample; K],
+    resamples: usize,
+    seed: u64,
+) -> [Result<Bootstrap, StatsError>; K] {
+    let of_arm = |values: &mut [f64]| mean(values);
+    let change = |treatment: f64, base: f64| (treatment - base) / base.abs();
+    let arms = Arms { of_treatment: of_arm, of_control: of_arm, join: change };
+    let found = bootstrap_arms(treatment, controls, &arms, resamples, seed);
+    let mut bases = controls.into_iter().map(|it| mean(it.values()));
+    found.map(|found| if bases.next() == Some(0.0) { Err(StatsError::ZeroBaseline) } else { found })
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -138,11 +166,7 @@ pub fn bootstrap_by(
     resamples: usize,
     seed: u64,
 ) -> Result<Bootstrap, StatsError> {
-    if resamples == 0 {
-        return Err(StatsError::InvalidInput("a bootstrap needs resamples"));
-    }
     let (x, y) = (treatment.values(), control.values());
-    let observed = statistic(x, y);
     let replicates = parallel::map(resamples, GRAIN, |index| {
         let mut rng = Rng::stream(seed, index as u64);
         let mut draw = |values: &[f64]| -> Vec<f64> {
@@ -151,9 +175,83 @@ pub fn bootstrap_by(
         let resample = draw(x);
         statistic(&resample, &draw(y))
     });
+    let without =
+        || [leave_one_out(x, |rest| statistic(rest, y)), leave_one_out(y, |rest| statistic(x, rest))];
+    finish(statistic(x, y), replicates, seed, || acceleration(&without()))
+}
+
+/// A statistic that is made of one number of each arm, which may put the values that it is given in another order.
+pub(super) struct Arms<T, C, J> {
+    pub(super) of_treatment: T,
+    pub(super) of_control: C,
+    pub(super) join: J,
+}
+
+/// As [`bootstrap_by`], for each of several controls of one size, which are drawn from together. No number of an arm is
+/// computed again where only the other arm is another.
+pub(super) fn bootstrap_arms<const K: usize>(
+    treatment: &Sample,
+    controls: [&Sample; K],
+    arms: &Arms<
+        impl Fn(&mut [f64]) -> f64 + Sync,
+        impl Fn(&mut [f64]) -> f64 + Sync,
+        impl Fn(f64, f64) -> f64 + Sync,
+    >,
+    resamples: usize,
+    seed: u64,
+) -> [Result<Bootstrap, StatsError>; K] {
+    let Arms { of_treatment, of_control, join } = arms;
+    let (x, ys) = (treatment.values(), controls.map(Sample::values));
+    let m = ys.iter().map(|it| it.len()).min().unwrap_or_default();
+    let scratch = || (vec![0.0; x.len()], [const { Vec::new() }; K].map(|_: Vec<f64>| vec![0.0; m]));
+    let replicates = parallel::map_with(resamples, GRAIN, scratch, |(of_x, of_ys), index| {
+        let mut rng = Rng::stream(seed, index as u64);
+        for drawn in of_x.iter_mut() {
+            *drawn = x[rng.below(x.len())];
+        }
+        for place in 0..m {
+            let from = rng.below(m);
+            for (drawn, y) in of_ys.iter_mut().zip(ys) {
+                drawn[place] = y[from];
+            }
+        }
+        let treatment = of_treatment(of_x);
+        of_ys.each_mut().map(|drawn| join(treatment, of_control(drawn)))
+    });
+    let whole = of_treatment(&mut x.to_vec());
+    // The same for every control.
+    let without_x = OnceCell::new();
+    let mut place = 0..K;
+    controls.map(|control| {
+        let place = place.next().unwrap_or_default();
+        let y = control.values();
+        let base = of_control(&mut y.to_vec());
+        let of_this = replicates.iter().map(|it| it[place]).collect();
+        finish(join(whole, base), of_this, seed, || {
+            let without_x = without_x.get_or_init(|| leave_one_out(x, of_treatment));
+            let without_y = leave_one_out(y, of_control);
+            acceleration(&[
+                without_x.iter().map(|it| join(*it, base)).collect(),
+                without_y.iter().map(|it| join(whole, *it)).collect(),
+            ])
+        })
+    })
+}
+
+/// What follows from the replicates of a statistic.
+fn finish(
+    observed: f64,
+    replicates: Vec<f64>,
+    seed: u64,
+    acceleration: impl FnOnce() -> f64,
+) -> Result<Bootstrap, StatsError> {
+    if replicates.is_empty() {
+        return Err(StatsError::InvalidInput("a bootstrap needs resamples"));
+    }
     if !observed.is_finite() || replicates.iter().any(|replicate| !replicate.is_finite()) {
         return Err(StatsError::NonFinite);
     }
+    let resamples = replicates.len();
     let sorted = sorted(replicates.iter().copied());
     let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
     // Replicates that equal the observed value but for rounding count as equal.
@@ -170,32 +268,33 @@ pub fn bootstrap_by(
         count_equal,
         status: if degenerate { Status::Degenerate } else { Status::Regular },
         bias: normal_isf(share).ok().map(|z| -z),
-        acceleration: if degenerate { 0.0 } else { acceleration(x, y, &statistic) },
+        acceleration: if degenerate { 0.0 } else { acceleration() },
         sorted,
         replicates,
     })
 }
 
-/// Skewness of the influence of single observations, by leaving out each of them (Efron 1987).
-fn acceleration(x: &[f64], y: &[f64], statistic: &(impl Fn(&[f64], &[f64]) -> f64 + Sync)) -> f64 {
+/// The number of an arm without each of its observations in turn; empty for a single one.
+fn leave_one_out(values: &[f64], of: impl Fn(&mut [f64]) -> f64 + Sync) -> Vec<f64> {
+    let n = if values.len() < 2 { 0 } else { values.len() };
+    parallel::map_with(n, GRAIN, Vec::new, |rest, index| {
+        rest.clear();
+        rest.extend_from_slice(&values[..index]);
+        rest.extend_from_slice(&values[index + 1..]);
+        of(rest)
+    })
+}
+
+/// Skewness of the influence of single observations, by the statistic without each of them, arm by arm (Efron 1987).
+fn acceleration(arms: &[Vec<f64>; 2]) -> f64 {
     let (mut cubes, mut squares) = (0.0, 0.0);
-    let mut arm = |values: &[f64], left_out: &(dyn Fn(&[f64]) -> f64 + Sync)| {
-        if values.len() < 2 {
-            return;
-        }
-        let without = parallel::map(values.len(), GRAIN, |index| {
-            let mut rest = values.to_vec();
-            rest.remove(index);
-            left_out(&rest)
-        });
-        let n = values.len() as f64;
-        let moments = Moments::of_values(&without);
+    for without in arms.iter().filter(|it| !it.is_empty()) {
+        let n = without.len() as f64;
+        let moments = Moments::of_values(without);
         let influence = |value: &f64| -(n - 1.0) * moments.deviation(*value);
         cubes += Sum::of(without.iter().map(|value| influence(value).powi(3))) / (n * n * n);
         squares += Sum::of(without.iter().map(|value| influence(value).powi(2))) / (n * n);
-    };
-    arm(x, &|rest| statistic(rest, y));
-    arm(y, &|rest| statistic(x, rest));
+    }
     let acceleration = cubes / (6.0 * squares * squares.sqrt());
     if acceleration.is_finite() { acceleration } else { 0.0 }
 }

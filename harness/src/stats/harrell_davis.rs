@@ -1,9 +1,10 @@
 //! Quantiles estimated from all observations.
 
+use super::bootstrap::{Arms, bootstrap_arms};
 use super::dist::incomplete_beta;
 use super::moments::Sum;
 use super::quantile::sorted;
-use super::{Bootstrap, Sample, StatsError, bootstrap_by};
+use super::{Bootstrap, Sample, StatsError};
 
 /// The weights of the Harrell-Davis estimator of one quantile for one n.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +100,7 @@ impl Estimator {
 ///
 /// # Errors
 ///
-/// [`StatsError::InvalidLevel`] unless `0 < p < 1`; otherwise as [`bootstrap_by`].
+/// [`StatsError::InvalidLevel`] unless `0 < p < 1`; otherwise as [`bootstrap_by`](super::bootstrap_by).
 pub fn quantile_difference(
     treatment: &Sample,
     control: &Sample,
@@ -107,15 +108,14 @@ pub fn quantile_difference(
     resamples: usize,
     seed: u64,
 ) -> Result<Bootstrap, StatsError> {
-    let (x, y) = (Estimator::new(treatment.len(), p)?, Estimator::new(control.len(), p)?);
-    bootstrap_by(treatment, control, |treatment, control| x.of(treatment) - y.of(control), resamples, seed)
+    quantiles(treatment, control, p, |treatment, control| treatment - control, resamples, seed)
 }
 
 /// Bootstraps the ratio of the quantiles of order `p` of two arms; see [`quantile_difference`].
 ///
 /// # Errors
 ///
-/// [`StatsError::InvalidLevel`] unless `0 < p < 1`; otherwise as [`bootstrap_by`].
+/// [`StatsError::InvalidLevel`] unless `0 < p < 1`; otherwise as [`bootstrap_by`](super::bootstrap_by).
 pub fn quantile_ratio(
     treatment: &Sample,
     control: &Sample,
@@ -123,6 +123,20 @@ pub fn quantile_ratio(
     resamples: usize,
     seed: u64,
 ) -> Result<Bootstrap, StatsError> {
+    quantiles(treatment, control, p, |treatment, control| treatment / control, resamples, seed)
+}
+
+fn quantiles(
+    treatment: &Sample,
+    control: &Sample,
+    p: f64,
+    join: impl Fn(f64, f64) -> f64 + Sync,
+    resamples: usize,
+    seed: u64,
+) -> Result<Bootstrap, StatsError> {
     let (x, y) = (Estimator::new(treatment.len(), p)?, Estimator::new(control.len(), p)?);
-    bootstrap_by(treatment, control, |treatment, control| x.of(treatment) / y.of(control), resamples, seed)
+    let (of_treatment, of_control) = (|it: &mut [f64]| x.of(it), |it: &mut [f64]| y.of(it));
+    let [found] =
+        bootstrap_arms(treatment, [control], &Arms { of_treatment, of_control, join }, resamples, seed);
+    found
 }

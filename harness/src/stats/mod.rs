@@ -180,7 +180,7 @@ pub use status::Status;
 pub use steadiness::{Steadiness, SteadyState, Stretch, steady_state};
 pub use stratified::{Stratum, VanElteren, van_elteren};
 pub use summary::{MAD_TO_SD, Shape, Spread, Summary, mean_interval};
-pub use trend::{Trend, trend};
+pub use trend::{Trend, trend, trend_p};
 pub use variance_tests::{FTest, VarianceTest, brown_forsythe, levene, variance_ratio};
 pub use warm_up::warm_up_length;
 pub use welch::{TTest, Welch, student, welch, welch_of_moments};

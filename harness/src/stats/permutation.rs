@@ -142,11 +142,14 @@ pub fn permutation(
         for_each_choice(&pooled, n, |treatment, control| tally.count(of(treatment, control)));
         return Ok(tally.result(Labelings::All(all as u64)));
     }
-    random(&mut tally, resamples, seed, |rng| {
-        let mut shuffled = pooled.clone();
-        rng.shuffle(&mut shuffled);
+    random(&mut tally, resamples, seed, |rng, shuffled| {
+        if let Some(t) = quick.as_ref().and_then(|it| it.relabeled(&mut rng.clone(), shuffled, n)) {
+            return t;
+        }
+        shuffled.clone_from(&pooled);
+        rng.shuffle(shuffled);
         let (treatment, control) = shuffled.split_at(n);
-        of(treatment, control)
+        statistic.of(treatment, control)
     })
 }
 
@@ -182,19 +185,21 @@ pub fn permutation_paired(
         }
         return Ok(tally.result(Labelings::All(1 << n)));
     }
-    random(&mut tally, resamples, seed, |rng| t(&flipped(&mut |_| rng.next_u64() >> 63 == 1)))
+    random(&mut tally, resamples, seed, |rng, _| t(&flipped(&mut |_| rng.next_u64() >> 63 == 1)))
 }
 
 fn random(
     tally: &mut Tally,
     resamples: usize,
     seed: u64,
-    statistic: impl Fn(&mut Rng) -> f64 + Sync,
+    statistic: impl Fn(&mut Rng, &mut Vec<f64>) -> f64 + Sync,
 ) -> Result<Permutation, StatsError> {
     if resamples == 0 {
         return Err(StatsError::InvalidInput("a random permutation test needs resamples"));
     }
-    let replicates = parallel::map(resamples, GRAIN, |index| statistic(&mut Rng::stream(seed, index as u64)));
+    let replicates = parallel::map_with(resamples, GRAIN, Vec::new, |scratch, index| {
+        statistic(&mut Rng::stream(seed, index as u64), scratch)
+    });
     replicates.into_iter().for_each(|replicate| tally.count(replicate));
     Ok(tally.result(Labelings::Random { resamples: resamples as u64, seed }))
 }
@@ -203,6 +208,8 @@ fn random(
 struct Quick {
     center: f64,
     unit: f64,
+    /// Of each of the pooled observations from the center, in units.
+    deviations: Vec<f64>,
     sum: f64,
     squares: f64,
     n: f64,
@@ -214,11 +221,26 @@ impl Quick {
     fn new(pooled: &[f64], observed: f64) -> Option<Self> {
         let moments = Moments::of_values(pooled);
         let (center, unit) = (moments.mean(), scale_for(moments.sd()));
-        let deviation = |value: f64| (value - center) * unit;
-        let sum = Sum::over(pooled, deviation).value();
-        let squares = Sum::over(pooled, |value| deviation(value) * deviation(value)).value();
+        let deviations: Vec<f64> = pooled.iter().map(|value| (value - center) * unit).collect();
+        let sum = Sum::over(&deviations, |it| it).value();
+        let squares = Sum::over(&deviations, |it| it * it).value();
         let fine = pooled.len() <= 10_000 && observed.is_finite() && squares.is_finite() && squares > 0.0;
-        fine.then_some(Self { center, unit, sum, squares, n: pooled.len() as f64, observed })
+        fine.then_some(Self { center, unit, deviations, sum, squares, n: pooled.len() as f64, observed })
+    }
+
+    /// As [`t`](Self::t) of a random labeling, whose first `n` are the treatment. A shuffle settles the last places first:
+    /// when those of the control are, the treatment has what is left, in whichever order.
+    fn relabeled(&self, rng: &mut Rng, shuffled: &mut Vec<f64>, n: usize) -> Option<f64> {
+        shuffled.clone_from(&self.deviations);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for last in (n..shuffled.len()).rev() {
+            let from = rng.below(last + 1);
+            let deviation = shuffled[from];
+            shuffled[from] = shuffled[last];
+            sum += deviation;
+            squares += deviation * deviation;
+        }
+        self.of_sums(n as f64, self.sum - sum, self.squares - squares)
     }
 
     /// Returns t given the treatment of a labeling; `None` if it is close to the observed one or its digits are lost to
@@ -230,7 +252,10 @@ impl Quick {
             sum += deviation;
             squares += deviation * deviation;
         }
-        let n = treatment.len() as f64;
+        self.of_sums(treatment.len() as f64, sum, squares)
+    }
+
+    fn of_sums(&self, n: f64, sum: f64, squares: f64) -> Option<f64> {
         let m = self.n - n;
         let (own, other) = (sum / n, (self.sum - sum) / m);
         let (own_weight, other_weight) = ((n * (n - 1.0)).recip(), (m * (m - 1.0)).recip());

@@ -57,17 +57,13 @@ pub fn trend(sample: &Sample, level: f64) -> Result<Trend, StatsError> {
     if n > MAX_N {
         return Err(StatsError::InvalidInput("the trend test takes at most 10,000 observations"));
     }
-    let mut score = 0;
     let mut slopes = Vec::with_capacity(n * (n - 1) / 2);
     for (index, earlier) in values.iter().enumerate() {
-        for (distance, later) in values[index + 1..].iter().enumerate() {
-            score += i64::from(later > earlier) - i64::from(later < earlier);
-            slopes.push((later - earlier) / (distance + 1) as f64);
-        }
+        let later = values[index + 1..].iter().enumerate();
+        slopes.extend(later.map(|(distance, later)| (later - earlier) / (distance + 1) as f64));
     }
-    let (variance, ties) = score_variance(values);
+    let MannKendall { score, variance, ties, z, p } = MannKendall::of(values);
     let slope = median_in_place(&mut slopes);
-    let z = if variance > 0.0 { (score - score.signum()) as f64 / variance.sqrt() } else { 0.0 };
     let pairs = slopes.len() as f64;
     let slope_interval = (variance > 0.0).then(|| {
         let reach = quantile * variance.sqrt();
@@ -79,7 +75,7 @@ pub fn trend(sample: &Sample, level: f64) -> Result<Trend, StatsError> {
         score,
         variance,
         z,
-        p: if variance > 0.0 { PValue::from(normal_sf(z.abs())).doubled() } else { PValue::ONE },
+        p,
         p_exact: (n <= EXACT_N && !ties).then(|| exact(n, score.unsigned_abs() as usize)),
         tau: score as f64 / pairs,
         slope,
@@ -88,6 +84,53 @@ pub fn trend(sample: &Sample, level: f64) -> Result<Trend, StatsError> {
         intercept: median(sample) - slope * (n as f64 - 1.0) / 2.0,
         slope_interval,
     })
+}
+
+/// The p-value of [`trend`] alone, in O(n log n) and without its limit of size.
+///
+/// # Errors
+///
+/// [`StatsError::TooFew`] below 3 observations.
+pub fn trend_p(sample: &Sample) -> Result<PValue, StatsError> {
+    sample.require(3)?;
+    Ok(MannKendall::of(sample.values()).p)
+}
+
+/// The test of Mann and Kendall, as [`Trend`] has it.
+struct MannKendall {
+    score: i64,
+    variance: f64,
+    ties: bool,
+    z: f64,
+    p: PValue,
+}
+
+impl MannKendall {
+    fn of(values: &[f64]) -> Self {
+        let score = score(&mut values.to_vec());
+        let (variance, ties) = score_variance(values);
+        let z = if variance > 0.0 { (score - score.signum()) as f64 / variance.sqrt() } else { 0.0 };
+        let p = if variance > 0.0 { PValue::from(normal_sf(z.abs())).doubled() } else { PValue::ONE };
+        Self { score, variance, ties, z, p }
+    }
+}
+
+/// Pairs that rise minus pairs that fall: within each half, and, once both are sorted, between them. Sorts the values.
+fn score(values: &mut [f64]) -> i64 {
+    if values.len() < 2 {
+        return 0;
+    }
+    let (earlier, later) = values.split_at_mut(values.len() / 2);
+    let mut sum = score(earlier) + score(later);
+    let (mut below, mut up_to) = (0, 0);
+    for value in &*earlier {
+        below += later[below..].iter().take_while(|it| *it < value).count();
+        up_to += later[up_to..].iter().take_while(|it| *it <= value).count();
+        sum += (later.len() - up_to) as i64 - below as i64;
+    }
+    // Two runs in order, which a stable sort merges.
+    values.sort_by(f64::total_cmp);
+    sum
 }
 
 /// The variance of the score, and whether there are ties.
@@ -125,4 +168,23 @@ fn kth_in_place(values: &mut [f64], k: usize) -> f64 {
 fn median_in_place(values: &mut [f64]) -> f64 {
     let upper = kth_in_place(values, values.len() / 2);
     if values.len() % 2 == 1 { upper } else { 0.5 * kth_in_place(values, values.len() / 2 - 1) + 0.5 * upper }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::rng::Rng;
+
+    #[test]
+    fn the_score_is_that_of_all_pairs() {
+        let mut rng = Rng::new(4);
+        for n in [0, 1, 2, 3, 10, 77] {
+            let values: Vec<f64> = (0..n).map(|_| rng.below(12) as f64 - 5.0).collect();
+            let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+            let sign =
+                |(i, j): (usize, usize)| i64::from(values[j] > values[i]) - i64::from(values[j] < values[i]);
+            assert_eq!(score(&mut values.clone()), pairs.map(sign).sum::<i64>(), "{values:?}");
+        }
+        assert_eq!(score(&mut [-0.0, 0.0, -0.0]), 0);
+    }
 }

@@ -1,10 +1,10 @@
 //! The methods of the panel.
 
-use super::{Finding, Meaning, Method, Question, Reason};
+use super::{Finding, Meaning, Method, Question, Reason, Says};
 use crate::stats::{
-    Interval, PermutationStatistic, RankMethod, Sample, Status, Welch, bootstrap_relative_change,
-    brunner_munzel, cliffs_delta, geometric_ratio, hodges_lehmann, mann_whitney, paired_t,
-    paired_t_of_ratios, permutation, tukey_outliers, welch, yuen,
+    Interval, PermutationStatistic, RankMethod, Sample, Status, Welch, brunner_munzel, cliffs_delta,
+    geometric_ratio, hodges_lehmann, mann_whitney, paired_t, paired_t_of_ratios, permutation, tukey_outliers,
+    welch, yuen,
 };
 
 /// Every method there is, in the order of a table.
@@ -119,6 +119,9 @@ fn shift(question: &Question<'_>) -> Result<Finding, Reason> {
 
 fn relabeled(question: &Question<'_>) -> Result<Finding, Reason> {
     let difference = welch(question.treatment, question.control)?.difference;
+    if !question.decides {
+        return Ok(Finding { estimate: difference, p: None, interval: None, says: Says::NoDifference });
+    }
     let found = permutation(
         question.treatment,
         question.control,
@@ -133,12 +136,7 @@ fn resampled(question: &Question<'_>) -> Result<Finding, Reason> {
     // One observation has no resamples but itself.
     question.treatment.require(2)?;
     question.control.require(2)?;
-    let found = bootstrap_relative_change(
-        question.treatment,
-        question.control,
-        question.options.resamples,
-        question.options.seed,
-    )?;
+    let found = question.resampled.as_ref().map_err(|error| *error)?;
     if found.status != Status::Regular {
         return Err(Reason::Degenerate(found.status));
     }

@@ -8,8 +8,9 @@ mod null;
 
 use std::fmt;
 
+use super::bootstrap::bootstrap_relative_changes;
 use super::interval::checked_alpha;
-use super::{Interval, PValue, Sample, StatsError, Status, Tails};
+use super::{Bootstrap, Interval, PValue, Sample, StatsError, Status, Tails};
 
 pub use methods::ALL;
 pub use null::Null;
@@ -150,6 +151,10 @@ pub struct Question<'a> {
     treatment: &'a Sample,
     control: &'a Sample,
     options: PanelOptions,
+    /// Whether its p-value and what it says count, and not only its estimate and interval.
+    decides: bool,
+    /// The bootstrap of these arms.
+    resampled: &'a Result<Bootstrap, StatsError>,
 }
 
 /// One method of the panel. To add one: a function in `methods.rs` and its entry in [`ALL`].
@@ -250,15 +255,20 @@ pub fn panel(treatment: &Sample, control: &Sample, options: PanelOptions) -> Res
     if options.resamples == 0 {
         return Err(StatsError::InvalidInput("a panel needs resamples"));
     }
-    let ask = |control: &Sample| -> Vec<PanelAnswer> {
-        let question = Question { treatment, control, options };
-        ALL.iter().map(|method| method.ask(&question)).collect()
+    let moved = options.null.moved(control)?;
+    let ask = |control: &Sample, decides: bool, resampled: &Result<Bootstrap, StatsError>| {
+        let question = Question { treatment, control, options, decides, resampled };
+        ALL.iter().map(|method| method.ask(&question)).collect::<Vec<_>>()
     };
-    let mut answers = ask(control);
-    if let Some(moved) = options.null.moved(control)? {
-        for (answer, asked) in answers.iter_mut().zip(ask(&moved)) {
-            (answer.p, answer.says) = (asked.p, asked.says);
-        }
+    let PanelOptions { resamples, seed, .. } = options;
+    let Some(moved) = moved else {
+        let [resampled] = bootstrap_relative_changes(treatment, [control], resamples, seed);
+        return Ok(Panel { answers: ask(control, true, &resampled), options });
+    };
+    let [plain, against] = bootstrap_relative_changes(treatment, [control, &moved], resamples, seed);
+    let mut answers = ask(control, false, &plain);
+    for (answer, asked) in answers.iter_mut().zip(ask(&moved, true, &against)) {
+        (answer.p, answer.says) = (asked.p, asked.says);
     }
     Ok(Panel { answers, options })
 }

@@ -1,5 +1,6 @@
 //! What the store costs, beside what issue and design ask of it: `cargo bench -p harness --bench store`. Ten million
-//! samples, or `HARNESS_BENCH_SAMPLES` of them; two to three minutes.
+//! samples, or `HARNESS_BENCH_SAMPLES` of them; two to three minutes. `-- verify` asks for one part alone, of `server`,
+//! `disk`, `ingest` (with `look`) and `verify`.
 //!
 //! Times depend on what else the machine does; the ratio to COPY is of one run of this program, both in turn. Nothing is
 //! asserted: every line ends with the goal and the share of it that was used.
@@ -247,6 +248,8 @@ fn check(store: &mut Store, project: &Path) {
 }
 
 fn main() {
+    let named: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let is_wanted = |part: &str| named.is_empty() || named.iter().any(|it| it == part);
     let wanted =
         std::env::var("HARNESS_BENCH_SAMPLES").ok().and_then(|it| it.parse().ok()).unwrap_or(10_000_000);
     let folder = tempfile::tempdir().expect("a folder");
@@ -261,15 +264,23 @@ fn main() {
         autoinstall: true,
         notice: &|_| {},
     };
-    server::starts_and_stops(&options);
+    if is_wanted("server") {
+        server::starts_and_stops(&options);
+    }
     let mut store = Store::open(&options).expect("a store");
     let url = store.url();
     let url = url.split("&options=").next().expect("an address");
     let mut client = Client::connect(url, NoTls).expect("a server");
-    disk(&mut store, &mut client);
-    ingest(&mut store, &mut client, wanted);
-    look(&mut client, project);
-    check(&mut store, project);
+    if is_wanted("disk") {
+        disk(&mut store, &mut client);
+    }
+    if is_wanted("ingest") {
+        ingest(&mut store, &mut client, wanted);
+        look(&mut client, project);
+    }
+    if is_wanted("verify") {
+        check(&mut store, project);
+    }
     drop(client);
     store.close().expect("a server");
 }

@@ -96,6 +96,8 @@ pub enum StoreError {
     },
     /// The schema was made by a newer harness.
     NewerSchema {
+        /// Where, without the password.
+        location: String,
         /// The newest migration in the database.
         found: i32,
         /// The newest that this build knows.
@@ -103,6 +105,8 @@ pub enum StoreError {
     },
     /// A migration in the database is not the one that this build has under the same number.
     EditedMigration {
+        /// Where, without the password.
+        location: String,
         /// Its number.
         version: i32,
         /// Its name.
@@ -289,12 +293,13 @@ impl fmt::Display for StoreError {
                 f,
                 "the schema {found} of the database at {location} is older than this harness, which needs {known}"
             ),
-            Self::NewerSchema { found, known } => {
-                write!(f, "the database's schema {found} is newer than this harness, which knows {known}")
-            }
-            Self::EditedMigration { version, name } => write!(
+            Self::NewerSchema { location, found, known } => write!(
                 f,
-                "migration {version} (`{name}`) of the database is not the one that this harness has"
+                "the schema {found} of the database at {location} is newer than this harness, which knows {known}"
+            ),
+            Self::EditedMigration { location, version, name } => write!(
+                f,
+                "migration {version} (`{name}`) of the database at {location} is not the one that this harness has"
             ),
             Self::Conflict { experiment, version, stored, given } => write!(
                 f,

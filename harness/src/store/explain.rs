@@ -78,6 +78,10 @@ fn by_code(code: &SqlState, words: &str) -> Option<&'static str> {
             "the server does not accept this user, database or host: its pg_hba.conf decides, ask who runs it"
         }
         "28000" => "check the user in the database URL and the server's pg_hba.conf",
+        "55000" if words.contains("not currently accepting connections") => {
+            "the database is closed to everybody: name another one, or ask its owner to open it (alter database .. \
+             allow_connections true)"
+        }
         "3D000" => "create the database first, `createdb <database>`, then its schema: harness db migrate",
         "42P01" | "3F000" => "the schema is missing or incomplete: harness db migrate",
         "42501" => {
@@ -90,7 +94,7 @@ fn by_code(code: &SqlState, words: &str) -> Option<&'static str> {
         }
         "53300" => {
             "the server has no free connection and had none for 5 s: try again, end idle clients, or raise its \
-             max_connections; the harness uses one"
+             max_connections, or the limit of this user or database; the harness uses one"
         }
         "53100" => "the server's disk is full: free some space and repeat; nothing that was stored is lost",
         "53200" => "the server is out of memory: try again when it is less busy",

@@ -18,6 +18,7 @@ const ALL: &[Migration] = &[
     Migration { version: 4, name: "builds", sql: include_str!("../../../schemas/0004_builds.sql") },
     Migration { version: 5, name: "times", sql: include_str!("../../../schemas/0005_times.sql") },
     Migration { version: 6, name: "sealed", sql: include_str!("../../../schemas/0006_sealed.sql") },
+    Migration { version: 7, name: "short_times", sql: include_str!("../../../schemas/0007_short_times.sql") },
 ];
 
 /// Any number that nobody else uses: the lock under which migrations run.
@@ -46,11 +47,12 @@ pub(super) fn check(store: &mut Store) -> Result<(), StoreError> {
 
 /// The steps that the database lacks.
 fn pending(store: &mut Store) -> Result<Vec<&'static Migration>, StoreError> {
+    let location = store.location();
     store.transact("read the schema's version", |transaction| {
         let exists: bool = transaction
-            .query_one("select to_regclass('harness.schema_migrations') is not null", &[])?
+            .query_typed_one("select to_regclass('harness.schema_migrations') is not null", &[])?
             .try_get(0)?;
-        if exists { missing(transaction) } else { Ok(ALL.iter().collect()) }
+        if exists { missing(transaction, &location) } else { Ok(ALL.iter().collect()) }
     })
 }
 
@@ -61,10 +63,11 @@ pub(super) fn apply(store: &mut Store) -> Result<Vec<i32>, StoreError> {
     if applied.is_empty() {
         return Ok(applied);
     }
+    let location = store.location();
     let mut tries = 0;
     loop {
         tries += 1;
-        match store.transact("create the schema", migrate) {
+        match store.transact("create the schema", |transaction| migrate(transaction, &location)) {
             // The lock makes first uses wait for each other, but not on servers where it is only a word.
             Err(StoreError::Server { code: Some(code), .. })
                 if tries < 5 && ["42P06", "42P07", "42710", "42723", "XX000"].contains(&code.as_str()) => {}
@@ -73,10 +76,10 @@ pub(super) fn apply(store: &mut Store) -> Result<Vec<i32>, StoreError> {
     }
 }
 
-fn migrate(transaction: &mut Transaction<'_>) -> Result<(), Failure> {
+fn migrate(transaction: &mut Transaction<'_>, location: &str) -> Result<(), Failure> {
     transaction.query_one("select pg_advisory_xact_lock($1)", &[&LOCK])?;
     transaction.batch_execute(BOOTSTRAP)?;
-    let missing = missing(transaction)?;
+    let missing = missing(transaction, location)?;
     for migration in &missing {
         transaction.execute(
             "insert into harness.schema_migrations (version, name, sha256) values ($1, $2, $3)",
@@ -92,21 +95,21 @@ fn migrate(transaction: &mut Transaction<'_>) -> Result<(), Failure> {
 }
 
 /// What is still to be applied; an error when the database has something else.
-fn missing(transaction: &mut Transaction<'_>) -> Result<Vec<&'static Migration>, Failure> {
+fn missing(transaction: &mut Transaction<'_>, location: &str) -> Result<Vec<&'static Migration>, Failure> {
     let rows = transaction
-        .query("select version, name, sha256 from harness.schema_migrations order by version", &[])?;
+        .query_typed("select version, name, sha256 from harness.schema_migrations order by version", &[])?;
     let known = ALL.last().map_or(0, |it| it.version);
     let mut missing: Vec<&Migration> = ALL.iter().collect();
     let newest = rows.last().map(|row| row.try_get::<_, i32>(0)).transpose()?;
     if let Some(found) = newest.filter(|it| *it > known) {
-        return Err(StoreError::NewerSchema { found, known }.into());
+        return Err(StoreError::NewerSchema { location: location.to_owned(), found, known }.into());
     }
     for row in rows {
         let (version, name, digest): (i32, String, Vec<u8>) =
             (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         let same = ALL.iter().any(|it| it.version == version && Digest::of(it.sql).0[..] == digest[..]);
         if !same {
-            return Err(StoreError::EditedMigration { version, name }.into());
+            return Err(StoreError::EditedMigration { location: location.to_owned(), version, name }.into());
         }
         missing.retain(|it| it.version != version);
     }

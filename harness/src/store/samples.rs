@@ -2,7 +2,7 @@
 
 use super::events::exists;
 use super::runs::differ;
-use super::times::Line;
+use super::times::{self, Line};
 use super::transact::Failure;
 use super::{CellArm, SampleSet, Store, StoreError, check, series};
 use crate::vocab::Digest;
@@ -117,7 +117,7 @@ fn overlapping(
         "select distinct on (s.metric, s.cell, s.arm, s.warmup, s.first_block) \
          s.metric, s.cell, s.arm, s.warmup, s.first_block, s.unit, s.\"values\", s.sha256, null::text, \
          coalesce(s.at_ns, t.at_ns), coalesce(s.at_start, t.at_start), coalesce(s.at_step, t.at_step), \
-         coalesce(s.at_off, t.at_off) \
+         coalesce(s.at_off, t.at_off), coalesce(s.at_packed, t.at_packed) \
          from unnest($2::text[], $3::text[], $4::text[], $5::bool[], $6::int[], $7::bigint[]) \
            as k(metric, cell, arm, warmup, first_block, past) \
          join harness.sample_sets s on s.run_id = $1 and s.metric = k.metric and s.cell = k.cell \
@@ -142,13 +142,14 @@ fn overlapping(
 enum Times<'a> {
     None,
     Plain(&'a [i64]),
+    Packed(Vec<u8>),
     Line(Line),
     /// As the row of this metric has it.
     Of(&'a str),
 }
 
 /// The shortest form of each row's times. Every metric of a sample has the same ones.
-fn times(rows: &[SampleSet]) -> Vec<Times<'_>> {
+fn shortest_times(rows: &[SampleSet]) -> Vec<Times<'_>> {
     let mut first: HashMap<(&str, &str, bool, u32), &SampleSet> = HashMap::new();
     rows.iter()
         .map(|row| {
@@ -157,6 +158,8 @@ fn times(rows: &[SampleSet]) -> Vec<Times<'_>> {
                 Times::None
             } else if known.metric != row.metric && known.at_ns == row.at_ns {
                 Times::Of(&known.metric)
+            } else if let Some(packed) = times::pack(&row.at_ns) {
+                Times::Packed(packed)
             } else {
                 Line::of(&row.at_ns).map_or(Times::Plain(&row.at_ns), Times::Line)
             }
@@ -180,7 +183,8 @@ fn insert_rows(
     let (mut starts, mut steps): (Vec<Option<i64>>, Vec<Option<i64>>) =
         (vec![None; rows.len()], vec![None; rows.len()]);
     let mut times_of: Vec<Option<&str>> = vec![None; rows.len()];
-    for (i, (row, times)) in rows.iter().zip(times(rows)).enumerate() {
+    let mut packed: Vec<Option<Vec<u8>>> = vec![None; rows.len()];
+    for (i, (row, times)) in rows.iter().zip(shortest_times(rows)).enumerate() {
         value_at.push(values.len() as i32);
         values.extend_from_slice(&row.values);
         match times {
@@ -195,6 +199,7 @@ fn insert_rows(
                 offs.extend(line.off);
             }
             Times::Of(metric) => times_of[i] = Some(metric),
+            Times::Packed(bytes) => packed[i] = Some(bytes),
         }
     }
     let digests = column(rows, |it| Digest::of_samples(&it.values).0.to_vec());
@@ -217,20 +222,21 @@ fn insert_rows(
         (&values, Type::FLOAT8_ARRAY),
         (&plain, Type::INT8_ARRAY),
         (&offs, Type::INT4_ARRAY),
+        (&packed, Type::BYTEA_ARRAY),
     ];
     transaction.execute_typed(
         "insert into harness.sample_sets \
            (run_id, metric, cell, arm, warmup, first_block, unit, n, \"values\", sha256, \
-            at_ns, at_start, at_step, at_off, times_of) \
+            at_ns, at_start, at_step, at_off, times_of, at_packed) \
          select $1, k.metric, k.cell, k.arm, k.warmup, k.first_block, k.unit, k.n, \
            ($16::float8[])[k.value_at + 1 : k.value_at + k.n], k.sha256, \
            case when k.plain_at is not null then ($17::bigint[])[k.plain_at + 1 : k.plain_at + k.n] end, \
            k.at_start, k.at_step, \
-           case when k.off_at is not null then ($18::int[])[k.off_at + 1 : k.off_at + k.n] end, k.times_of \
+           case when k.off_at is not null then ($18::int[])[k.off_at + 1 : k.off_at + k.n] end, k.times_of, k.at_packed \
          from unnest($2::text[], $3::text[], $4::text[], $5::bool[], $6::int[], $7::text[], $8::int[], $9::int[], \
-           $10::bytea[], $11::int[], $12::bigint[], $13::bigint[], $14::int[], $15::text[]) \
+           $10::bytea[], $11::int[], $12::bigint[], $13::bigint[], $14::int[], $15::text[], $19::bytea[]) \
            as k(metric, cell, arm, warmup, first_block, unit, n, value_at, sha256, plain_at, at_start, at_step, \
-                off_at, times_of) \
+                off_at, times_of, at_packed) \
          on conflict do nothing",
         parameters,
     )
@@ -259,10 +265,10 @@ fn insert_cells(transaction: &mut Transaction<'_>, run: Uuid, cells: &[CellArm])
 }
 
 pub(super) fn cells_of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<CellArm>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select cell, arm, effective, result from harness.cell_arms where run_id = $1 \
          order by cell collate \"C\", arm collate \"C\"",
-        &[&run],
+        &[(&run, Type::UUID)],
     )?;
     rows.iter()
         .map(|row| {
@@ -278,10 +284,10 @@ pub(super) fn cells_of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<V
 
 /// All samples of a run, as few sets as there are gaps.
 pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<SampleSet>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select metric, cell, arm, warmup, first_block, unit, \"values\", sha256, times_of, at_ns, at_start, at_step, \
-         at_off from harness.sample_sets where run_id = $1",
-        &[&run],
+         at_off, at_packed from harness.sample_sets where run_id = $1",
+        &[(&run, Type::UUID)],
     )?;
     let read = rows.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
     let sets = series::join(with_times(read)?);
@@ -335,6 +341,10 @@ fn read(row: &postgres::Row) -> Result<(SampleSet, Option<String>), Failure> {
         (row.try_get(10)?, row.try_get(11)?, row.try_get::<_, Option<Vec<i32>>>(12)?)
     {
         let times = Line { start, step, off }.times();
+        set.at_ns = times.ok_or_else(|| damaged(&set, "have times that no clock shows"))?;
+    }
+    if let Some(packed) = row.try_get::<_, Option<&[u8]>>(13)? {
+        let times = times::unpack(packed, set.values.len());
         set.at_ns = times.ok_or_else(|| damaged(&set, "have times that no clock shows"))?;
     }
     if !set.at_ns.is_empty() && set.at_ns.len() != set.values.len() {

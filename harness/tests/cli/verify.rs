@@ -135,7 +135,9 @@ fn what_the_owner_of_the_database_changes_is_named() {
     let cases = [
         (flipped.to_owned(), "the samples of metric time, cell ``, arm a from block 0 do not have their digest"),
         (format!("{flipped}{digest}"), "is not what link 4 (event"),
-        ("update sample_sets set at_start = at_start + 1 where arm = 'b'".to_owned(), "is not what link 4 (event"),
+        ("update sample_sets set at_packed = set_bit(at_packed, 17, 1 - get_bit(at_packed, 17)) where arm = 'b'".to_owned(),
+         "is not what link 4 (event"),
+        ("update sample_sets set at_packed = at_packed || '\\x00' where arm = 'b'".to_owned(), "have times that no clock shows"),
         ("update verdicts set verdict = 'reject'".to_owned(), "is not what link 5 (verdict"),
         ("update environments set doc = '{\"os\":\"none\"}'".to_owned(), "the environment of run"),
         ("update preregistrations set reason = 'none'".to_owned(), "registered 1 is not what link 1 (registered 1) sealed"),

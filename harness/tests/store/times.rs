@@ -10,11 +10,11 @@ fn of(metric: &str, arm: &str, first_block: u32, at_ns: &[i64]) -> SampleSet {
     SampleSet { metric: metric.to_owned(), at_ns: at_ns.to_vec(), ..set(arm, first_block, &values) }
 }
 
-/// How each row has its times: plain, off a line, or those of another metric.
+/// How each row has its times: plain, off a line, packed, or those of another metric.
 fn forms(client: &mut Client) -> Vec<String> {
     let rows = client.query(
         "select metric || ' ' || first_block || ' ' || case when at_ns is not null then 'plain' \
-           when at_off is not null then 'line' when times_of is not null then times_of else 'none' end \
+           when at_off is not null then 'line' when at_packed is not null then 'packed' when times_of is not null then times_of else 'none' end \
          from harness.sample_sets order by arm, first_block, metric",
         &[],
     );
@@ -49,7 +49,7 @@ fn the_metrics_of_a_sample_share_its_time() {
     store.append_block(run.id, &later, &[]).unwrap();
     store.append_block(run.id, std::slice::from_ref(&untimed), &[]).unwrap();
     let mut client = database.client();
-    assert_eq!(forms(&mut client), ["a 0 line", "b 0 a", "c 0 line", "a 4 plain", "b 4 a", "a 0 none"]);
+    assert_eq!(forms(&mut client), ["a 0 packed", "b 0 a", "c 0 packed", "a 4 plain", "b 4 a", "a 0 none"]);
 
     let all = [&even[..], &uneven].concat();
     for metric in ["a", "b"] {
@@ -66,6 +66,26 @@ fn the_metrics_of_a_sample_share_its_time() {
 }
 
 #[test]
+fn many_times_are_off_a_line_and_few_are_packed() {
+    let database = Database::new();
+    let (mut store, run) = begun(&database);
+    // Noise of every width, steps in either direction, starts below zero.
+    let mut all = Vec::new();
+    for (row, n) in [1, 2, 50, 128, 129, 300].into_iter().enumerate() {
+        let at = |i: i64| -5_000_000 + (row as i64 - 2) * 1_000_003 * i + (i * i * 7_919) % (1 << (5 * row));
+        let times: Vec<i64> = (0..n).map(at).collect();
+        store.append_block(run.id, &[of("a", "eager", all.len() as u32, &times)], &[]).unwrap();
+        all.extend(times);
+    }
+    let mut client = database.client();
+    let forms = forms(&mut client);
+    let forms: Vec<&str> = forms.iter().filter_map(|it| it.split(' ').next_back()).collect();
+    assert_eq!(forms, ["packed", "packed", "packed", "packed", "line", "line"]);
+    assert_eq!(told(&mut client, "a"), all);
+    assert_eq!(store.run(run.id).unwrap().unwrap().sets, [of("a", "eager", 0, &all)]);
+}
+
+#[test]
 fn the_elements_of_arrays_are_not_analysed() {
     let database = Database::new();
     let (mut store, run) = begun(&database);
@@ -75,7 +95,7 @@ fn the_elements_of_arrays_are_not_analysed() {
     client.batch_execute("analyze harness.sample_sets").unwrap();
     let rows = client.query(
         "select attname::text from pg_stats where schemaname = 'harness' and tablename = 'sample_sets' \
-         and attname in ('metric', 'values', 'at_ns', 'at_off')",
+         and attname in ('metric', 'values', 'at_ns', 'at_off', 'at_packed')",
         &[],
     );
     assert_eq!(rows.unwrap().iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>(), ["metric"]);

@@ -125,6 +125,9 @@ pub(super) fn runs(
     ui: &Ui,
 ) -> Result<Loaded, Failure> {
     let mut loaded = Loaded::default();
+    if selection.runs.is_empty() {
+        return Ok(loaded);
+    }
     let mut sealed: HashSet<(Seal, String)> = HashSet::new();
     for experiment in selection.chains.keys() {
         sealed.extend(store.chain(experiment)?.into_iter().map(|it| (it.kind, it.object)));

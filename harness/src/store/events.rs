@@ -4,6 +4,7 @@ use super::runs::differ;
 use super::transact::Failure;
 use super::{Event, Store, StoreError, chain, check, micros, samples};
 use crate::vocab::{RunState, Seal};
+use postgres::types::Type;
 use postgres::{Row, Transaction};
 use uuid::Uuid;
 
@@ -23,7 +24,9 @@ impl Store {
 }
 
 pub(super) fn exists(transaction: &mut Transaction<'_>, run: Uuid) -> Result<(), Failure> {
-    match transaction.query_opt("select 1 from harness.runs where run_id = $1", &[&run])? {
+    match transaction
+        .query_typed_opt("select 1 from harness.runs where run_id = $1", &[(&run, Type::UUID)])?
+    {
         Some(_) => Ok(()),
         None => Err(StoreError::UnknownRun(run).into()),
     }
@@ -64,9 +67,9 @@ pub(super) fn insert(
 
 /// All events of a run, in order.
 pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<Event>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select seq, at, state, detail from harness.run_events where run_id = $1 order by seq",
-        &[&run],
+        &[(&run, Type::UUID)],
     )?;
     rows.iter()
         .map(|row| {

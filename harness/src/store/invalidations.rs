@@ -4,6 +4,7 @@ use super::runs::differ;
 use super::transact::Failure;
 use super::{Invalidation, Store, StoreError, chain, check, micros};
 use postgres::Transaction;
+use postgres::types::Type;
 use uuid::Uuid;
 
 impl Store {
@@ -38,9 +39,9 @@ pub(super) fn insert(
 }
 
 pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<Invalidation>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select seq, at, invalid, reason from harness.invalidations where run_id = $1 order by seq",
-        &[&run],
+        &[(&run, Type::UUID)],
     )?;
     rows.iter()
         .map(|row| {

@@ -4,6 +4,7 @@ use super::transact::Failure;
 use super::{
     ExperimentLine, RunData, RunLine, Store, StoreError, check, events, invalidations, runs, samples,
 };
+use postgres::types::Type;
 use postgres::{Row, Transaction};
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ impl Store {
     /// Every registered experiment, in order of the name.
     pub fn experiments(&mut self) -> Result<Vec<ExperimentLine>, StoreError> {
         self.transact("list the experiments", |transaction| {
-            let rows = transaction.query(
+            let rows = transaction.query_typed(
                 "select e.slug, newest.title, newest.version, first.registered_at, \
                    (select count(*) from harness.runs r where r.experiment_id = e.experiment_id) \
                  from harness.experiments e \
@@ -64,7 +65,7 @@ impl Store {
 fn lines(transaction: &mut Transaction<'_>, experiment: Option<&str>) -> Result<Vec<RunLine>, Failure> {
     let columns = runs::COLUMNS;
     let tables = runs::TABLES;
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         &format!(
             "select {columns}, ev.state, ev.at, coalesce((select sum(s.n)::bigint from harness.sample_sets s \
                where s.run_id = r.run_id and not s.warmup), 0), v.verdict, \
@@ -75,7 +76,7 @@ fn lines(transaction: &mut Transaction<'_>, experiment: Option<&str>) -> Result<
                         order by run_id, seq desc) v using (run_id) \
              where $1::text is null or e.slug = $1 order by r.started_at, r.run_id"
         ),
-        &[&experiment],
+        &[(&experiment, Type::TEXT)],
     )?;
     rows.iter().map(line).collect()
 }

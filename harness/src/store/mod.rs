@@ -85,27 +85,31 @@ impl Store {
 
     /// Connects, whatever the schema.
     fn reach(options: &StoreOptions<'_>) -> Result<Self, StoreError> {
-        let (cluster, address) = match &options.url {
-            Some(url) => (None, Address::parse(url)?),
+        let (cluster, address, mut client) = match &options.url {
+            Some(url) => {
+                let address = Address::parse(url)?;
+                let client = address.reach()?;
+                (None, address, client)
+            }
             None => {
-                let cluster = Cluster::acquire(&options.cluster(), options.notice)?;
+                let (cluster, client) = Cluster::connect(&options.cluster(), options.notice)?;
                 let address = cluster.address();
-                (Some(cluster), address)
+                (Some(cluster), address, client)
             }
         };
-        let (client, server_version) = connect(&address)?;
+        let server_version = version(&mut client, &address)?;
         Ok(Self { client: Some(client), cluster, address, server_version })
     }
 
     /// Connects again after [`StoreError::Lost`], starting the private server again if it died.
     pub fn reconnect(&mut self) -> Result<(), StoreError> {
         self.client = None;
-        if let Some(cluster) = &mut self.cluster {
-            cluster.ensure(&|_| {})?;
-        }
-        let (client, server_version) = connect(&self.address)?;
+        let mut client = match &mut self.cluster {
+            Some(cluster) => cluster.connect_again(&|_| {})?,
+            None => self.address.reach()?,
+        };
+        self.server_version = version(&mut client, &self.address)?;
         self.client = Some(client);
-        self.server_version = server_version;
         Ok(())
     }
 
@@ -183,7 +187,10 @@ impl Store {
                       where backend_type = 'client backend' and application_name <> 'harness')";
         // A server that cannot be asked has nobody to wait for.
         self.cluster.is_some()
-            && self.client.as_mut().is_some_and(|it| it.query_one(others, &[]).is_ok_and(|row| row.get(0)))
+            && self
+                .client
+                .as_mut()
+                .is_some_and(|it| it.query_typed_one(others, &[]).is_ok_and(|row| row.get(0)))
     }
 
     /// The private server analyses its tables when the harness says so: nothing runs by itself.
@@ -216,19 +223,18 @@ impl Drop for Store {
     }
 }
 
-fn connect(address: &Address) -> Result<(Client, String), StoreError> {
-    let mut client = address.reach()?;
-    let version = |client: &mut Client| {
-        let row = client.query_one(
+/// The version of a server, if it is young enough.
+fn version(client: &mut Client, address: &Address) -> Result<String, StoreError> {
+    let asked = client
+        .query_typed_one(
             "select current_setting('server_version_num'), split_part(current_setting('server_version'), ' ', 1)",
             &[],
-        )?;
-        Ok((row.try_get::<_, String>(0)?, row.try_get::<_, String>(1)?))
-    };
-    let (number, version) = version(&mut client)
+        )
+        .and_then(|row| Ok((row.try_get::<_, String>(0)?, row.try_get::<_, String>(1)?)));
+    let (number, version) = asked
         .map_err(|error| explain::explain(&error, "ask the server for its version", address.location()))?;
     young_enough(&number, &version, address.location())?;
-    Ok((client, version))
+    Ok(version)
 }
 
 /// Refuses a server that is too old, by its `server_version_num`.

@@ -4,6 +4,7 @@ use super::transact::Failure;
 use super::{Git, Registration, Store, StoreError, chain, check, micros};
 use crate::vocab::{Digest, Role};
 use jiff::Timestamp;
+use postgres::types::Type;
 use postgres::{Row, Transaction};
 use serde_json::Value;
 use uuid::{Builder, Uuid};
@@ -25,8 +26,10 @@ impl Store {
             return Ok(Vec::new());
         }
         self.transact("read the registrations", |transaction| {
-            let rows = transaction
-                .query(&format!("{SELECT} where e.slug = $1 order by p.version"), &[&experiment])?;
+            let rows = transaction.query_typed(
+                &format!("{SELECT} where e.slug = $1 order by p.version"),
+                &[(&experiment, Type::TEXT)],
+            )?;
             rows.iter().map(read).collect()
         })
     }

@@ -4,6 +4,7 @@ use super::register::{self, experiment_id, stored_digest};
 use super::transact::Failure;
 use super::{Event, Git, Run, RunArm, Store, StoreError, chain, check, events, micros};
 use crate::vocab::{Digest, RunState, Seal};
+use postgres::types::Type;
 use postgres::{Row, Transaction};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -142,14 +143,17 @@ fn compare(stored: &Run, given: &Run) -> Result<(), StoreError> {
 
 /// The run of that id.
 pub(super) fn find(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Option<Run>, Failure> {
-    let row =
-        transaction.query_opt(&format!("select {COLUMNS} from {TABLES} where r.run_id = $1"), &[&id])?;
+    let row = transaction.query_typed_opt(
+        &format!("select {COLUMNS} from {TABLES} where r.run_id = $1"),
+        &[(&id, Type::UUID)],
+    )?;
     row.as_ref().map(read).transpose()
 }
 
 /// Whether the environment of a run is the one that its digest names.
 pub(super) fn environment_holds(transaction: &mut Transaction<'_>, run: &Run) -> Result<(), Failure> {
-    let row = transaction.query_one("select env_sha256 from harness.runs where run_id = $1", &[&run.id])?;
+    let row = transaction
+        .query_typed_one("select env_sha256 from harness.runs where run_id = $1", &[(&run.id, Type::UUID)])?;
     if stored_digest(row.try_get(0)?, "an environment")? == Digest::of(run.environment.to_string()) {
         return Ok(());
     }
@@ -158,10 +162,10 @@ pub(super) fn environment_holds(transaction: &mut Transaction<'_>, run: &Run) ->
 }
 
 pub(super) fn arms_of(transaction: &mut Transaction<'_>, id: Uuid) -> Result<Vec<RunArm>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select arm, command, env, binary_sha256, build from harness.run_arms where run_id = $1 \
          order by arm collate \"C\"",
-        &[&id],
+        &[(&id, Type::UUID)],
     )?;
     rows.iter()
         .map(|row| {

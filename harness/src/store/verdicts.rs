@@ -6,6 +6,7 @@ use super::transact::Failure;
 use super::{Store, StoreError, StoredFinding, StoredVerdict, Subject, chain, check, micros};
 use crate::vocab::Seal;
 use postgres::Transaction;
+use postgres::types::Type;
 use uuid::Uuid;
 
 impl Store {
@@ -32,7 +33,11 @@ impl Store {
         self.transact("read the verdict", |transaction| {
             let newest =
                 "select doc ->> 'label' from harness.verdicts where run_id = $1 order by seq desc limit 1";
-            Ok(transaction.query_opt(newest, &[&run])?.map(|it| it.try_get(0)).transpose()?.flatten())
+            Ok(transaction
+                .query_typed_opt(newest, &[(&run, Type::UUID)])?
+                .map(|it| it.try_get(0))
+                .transpose()?
+                .flatten())
         })
     }
 
@@ -123,9 +128,9 @@ fn insert_finding(
 }
 
 pub(super) fn of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<Vec<StoredVerdict>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select seq, verdict, doc, harness, decided_at from harness.verdicts where run_id = $1 order by seq",
-        &[&run],
+        &[(&run, Type::UUID)],
     )?;
     rows.iter()
         .map(|row| {
@@ -153,11 +158,11 @@ pub(super) fn findings_of(
     run: Uuid,
     seq: u32,
 ) -> Result<Vec<StoredFinding>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select kind, id, metric, cell, treatment, control, finding, n_control, n_treatment, mean_control, \
          mean_treatment, gain, gain_low, gain_high, statistic, df, p_value, ln_p, p_adjusted, effect_size \
          from harness.findings where run_id = $1 and seq = $2",
-        &[&run, &check::whole("verdict.seq", seq)?],
+        &[(&run, Type::UUID), (&check::whole("verdict.seq", seq)?, Type::INT4)],
     )?;
     let mut findings = rows
         .iter()

@@ -20,6 +20,7 @@ use super::{Link, Store, StoreError, check, events, invalidations, micros, runs,
 use crate::vocab::{Digest, RunState, Seal};
 use jiff::Timestamp;
 use postgres::Transaction;
+use postgres::types::Type;
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -140,9 +141,9 @@ fn insert(transaction: &mut Transaction<'_>, experiment: Uuid, link: &Link) -> R
 }
 
 pub(super) fn of(transaction: &mut Transaction<'_>, experiment: &str) -> Result<Vec<Link>, Failure> {
-    let rows = transaction.query(
+    let rows = transaction.query_typed(
         "select seq, kind, object, at, found, body, hash from harness.chain where experiment_id = $1 order by seq",
-        &[&experiment_id(experiment)],
+        &[(&experiment_id(experiment), Type::UUID)],
     )?;
     rows.iter()
         .map(|row| {
@@ -223,9 +224,9 @@ pub(super) fn adopt(
 
 /// The experiment of a run.
 pub(super) fn experiment_of(transaction: &mut Transaction<'_>, run: Uuid) -> Result<String, Failure> {
-    let row = transaction.query_opt(
+    let row = transaction.query_typed_opt(
         "select e.slug from harness.runs r join harness.experiments e using (experiment_id) where r.run_id = $1",
-        &[&run],
+        &[(&run, Type::UUID)],
     )?;
     row.map_or(Err(StoreError::UnknownRun(run).into()), |row| Ok(row.try_get(0)?))
 }

@@ -32,6 +32,7 @@ pub use upgrade::{Upgrade, upgrade};
 use super::StoreError;
 use super::address::Address;
 use lock::{Lease, StartLock};
+use postgres::Client;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -74,6 +75,14 @@ pub struct Cluster {
 impl Cluster {
     /// Makes the cluster if there is none, starts its server if it does not run, and takes a lease on it.
     pub fn acquire(options: &ClusterOptions, notice: &dyn Fn(&str)) -> Result<Self, StoreError> {
+        Self::connect(options, notice).map(|(cluster, _)| cluster)
+    }
+
+    /// As [`acquire`](Self::acquire), with a connection: a server takes longer to begin one than to answer over it.
+    pub(super) fn connect(
+        options: &ClusterOptions,
+        notice: &dyn Fn(&str),
+    ) -> Result<(Self, Client), StoreError> {
         let account = account::choose(&options.dir)?;
         let dir = account.place(&options.dir)?;
         let start = StartLock::acquire(&dir, LOCK_PATIENCE)?;
@@ -83,20 +92,25 @@ impl Cluster {
         let started = server::ensure(&cluster, &account, notice);
         // Before a failure gives the lease back, which wants this lock.
         drop(start);
-        cluster.child = started?;
-        Ok(cluster)
+        let (child, client) = started?;
+        cluster.child = child;
+        Ok((cluster, client))
     }
 
     /// Starts the server again if it died.
     pub fn ensure(&mut self, notice: &dyn Fn(&str)) -> Result<(), StoreError> {
+        self.connect_again(notice).map(drop)
+    }
+
+    /// As [`ensure`](Self::ensure), with a connection.
+    pub(super) fn connect_again(&mut self, notice: &dyn Fn(&str)) -> Result<Client, StoreError> {
         let account = account::choose(&self.options.dir)?;
         let start = StartLock::acquire(&self.dir, LOCK_PATIENCE)?;
         self.reap();
-        if let Some(child) = server::ensure(self, &account, notice)? {
-            self.child = Some(child);
-        }
+        let (child, client) = server::ensure(self, &account, notice)?;
+        self.child = child.or(self.child.take());
         drop(start);
-        Ok(())
+        Ok(client)
     }
 
     /// Where the cluster is.

@@ -50,12 +50,13 @@ const SETTINGS: &[(&str, &str)] = &[
     ("update_process_title", "off"),
 ];
 
-/// Makes sure that the server of `cluster` runs. Gives the child when it was started here.
+/// Makes sure that the server of `cluster` runs. Gives the child when it was started here, and the connection over which
+/// it answered.
 pub(super) fn ensure(
     cluster: &Cluster,
     account: &Account,
     notice: &dyn Fn(&str),
-) -> Result<Option<Child>, StoreError> {
+) -> Result<(Option<Child>, Client), StoreError> {
     let data = cluster.data();
     let began = Instant::now();
     let mut silent_since: Option<Instant> = None;
@@ -72,7 +73,7 @@ pub(super) fn ensure(
             continue;
         }
         match answers(cluster)? {
-            Answer::Yes => return Ok(child),
+            Answer::Yes(client) => return Ok((child, *client)),
             Answer::Wait => silent_since = None,
             Answer::Silence => {
                 let since = *silent_since.get_or_insert_with(Instant::now);
@@ -96,7 +97,7 @@ pub(super) fn ensure(
 }
 
 enum Answer {
-    Yes,
+    Yes(Box<Client>),
     /// Starting, recovering or stopping.
     Wait,
     /// Nobody at the socket.
@@ -106,7 +107,7 @@ enum Answer {
 fn answers(cluster: &Cluster) -> Result<Answer, StoreError> {
     let address = cluster.address();
     let error = match address.connect() {
-        Ok(mut client) => return serves(cluster, &mut client),
+        Ok(client) => return serves(cluster, client),
         Err(Unreached::Silent) => return Ok(Answer::Silence),
         Err(Unreached::Refused(error)) => error,
     };
@@ -119,14 +120,18 @@ fn answers(cluster: &Cluster) -> Result<Answer, StoreError> {
 }
 
 /// Whether the server that answers is the cluster's own.
-fn serves(cluster: &Cluster, client: &mut Client) -> Result<Answer, StoreError> {
+fn serves(cluster: &Cluster, mut client: Client) -> Result<Answer, StoreError> {
     let asked = client
-        .query_one("select current_setting('data_directory')", &[])
+        .query_typed_one("select current_setting('data_directory')", &[])
         .and_then(|row| row.try_get::<_, String>(0));
     let served = asked.map_err(|error| {
         explain::explain(&error, "ask the private server for its data", cluster.address().location())
     })?;
-    if Path::new(&served) == cluster.data() { Ok(Answer::Yes) } else { Err(stranger(cluster, &served)) }
+    if Path::new(&served) == cluster.data() {
+        Ok(Answer::Yes(Box::new(client)))
+    } else {
+        Err(stranger(cluster, &served))
+    }
 }
 
 fn start(cluster: &Cluster, account: &Account, notice: &dyn Fn(&str)) -> Result<Child, StoreError> {

@@ -170,7 +170,8 @@ fn summaries(prereg: &Prereg, run: &RecordedRun) -> Table {
             let mut row = vec![json!(it.metric)];
             row.extend(several.then(|| json!(it.cell)));
             row.extend([json!(it.arm), json!(it.summary.n), show(it.summary.mean)]);
-            row.push(it.summary.spread.map_or(Value::Null, |it| show(it.sd)));
+            let sd = |sd: f64| it.unit.show_beside(sd, it.summary.mean).into();
+            row.push(it.summary.spread.map_or(Value::Null, |it| sd(it.sd)));
             row.extend([it.summary.median, it.summary.min, it.summary.max].map(show));
             row.extend(controls.iter().filter(|_| compared).map(|control| {
                 let contrast = Contrast { treatment: it.arm.clone(), control: (*control).to_owned() };

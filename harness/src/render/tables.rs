@@ -71,7 +71,10 @@ pub(super) fn cell(prereg: &Prereg, run: &RecordedRun, cell: &str) -> Table {
                 summary.n.to_string().into(),
                 show(summary.mean).into(),
                 interval.unwrap_or_else(|| "undefined: one sample".to_owned()).into(),
-                summary.spread.map_or_else(|| "undefined".to_owned(), |it| show(it.sd)).into(),
+                summary
+                    .spread
+                    .map_or_else(|| "undefined".to_owned(), |it| minus(unit.show_beside(it.sd, summary.mean)))
+                    .into(),
                 show(summary.median).into(),
                 show(summary.min).into(),
                 show(summary.max).into(),
@@ -111,7 +114,7 @@ pub(super) fn statistics(prereg: &Prereg, judged: &Judged, normal: bool) -> Tabl
     for (arm, moments) in
         [(&comparison.control, &statistics.control), (&comparison.treatment, &statistics.treatment)]
     {
-        let (mean, sd) = (unit.show(moments.mean()), unit.show(moments.sd()));
+        let (mean, sd) = (unit.show(moments.mean()), unit.show_beside(moments.sd(), moments.mean()));
         put(&format!("mean ± SD of {arm}"), minus(format!("{mean} ± {sd} (n = {})", moments.n())));
     }
     let difference = statistics.welch.difference;

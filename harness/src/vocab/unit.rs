@@ -138,7 +138,12 @@ impl Unit {
 
     /// `value` with four significant digits in the unit in which it reads best.
     pub fn show(self, value: f64) -> String {
-        let shown = self.readable(value);
+        self.show_beside(value, value)
+    }
+
+    /// As [`show`](Self::show); nothing at all reads best in the unit of what it stands beside.
+    pub fn show_beside(self, value: f64, other: f64) -> String {
+        let shown = self.readable(if value == 0.0 { other } else { value });
         let number = self.show_in(shown, value);
         if shown.name == "1" { number } else { format!("{number} {shown}") }
     }
@@ -186,6 +191,7 @@ mod tests {
         let mib = Unit::parse("MiB").unwrap();
         assert_eq!(mib.show(0.25), "256.0 KiB");
         assert_eq!(mib.show(1467.0), "1.433 GiB");
+        assert_eq!([mib.show_beside(0.0, 0.25), mib.show_beside(2.0, 0.25)], ["0 KiB", "2.000 MiB"]);
         assert_eq!(Unit::parse("MB").unwrap().show(0.25), "250.0 kB");
         assert_eq!(ms.show(90_000.0), "90.00 s");
         let minutes = Unit::parse("min").unwrap();

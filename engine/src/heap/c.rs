@@ -93,7 +93,7 @@ pub unsafe fn free(ptr: *mut u8) {
         if !ptr.addr().is_multiple_of(SEGMENT) {
             let place = usize::from((*span_of(ptr)).place) * 8;
             let bin: *mut Bin = thread::local().byte_add(place).cast();
-            if (*bin).push(ptr) {
+            if Bin::push(bin, ptr) {
                 return;
             }
         }

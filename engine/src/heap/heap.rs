@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicU64;
 
-use super::bin::Bin;
+use super::bin::{Bin, Queue};
 use super::local::{self, Counters, Local, count};
 use super::sizes::{LARGEST_FAST, LEAST_ALIGN, Route, fast, place};
 use super::thread::{self, Stage};
@@ -127,18 +127,19 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         // SAFETY: the size was tested; the bin is the thread's own, or the one that is empty and never written.
         unsafe {
             let bin = bin_of(local, size);
-            if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*bin).queued != 0 {
-                return Bin::dequeue(bin);
+            let queue = Bin::queue(bin);
+            if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*queue).queued != 0 {
+                return Queue::dequeue(queue);
             }
-            if let Some(ptr) = (*bin).pop() {
+            if let Some(ptr) = Bin::pop(bin) {
                 note::<F>(local, size, |it| &it.hits);
                 return ptr;
             }
             // Keeps what follows, which is rare where slots are off, from shaping the code of the path above.
             cold_path();
-            if F::GATE == Gate::Room && (*bin).queued != 0 {
+            if F::GATE == Gate::Room && (*queue).queued != 0 {
                 note::<F>(local, size, |it| &it.inline_hits);
-                return Bin::dequeue(bin);
+                return Queue::dequeue(queue);
             }
             alloc_slow(size, layout.align())
         }
@@ -154,16 +155,17 @@ unsafe impl<F: Form> GlobalAlloc for Heap<F> {
         // SAFETY: the size was tested; the bin is the thread's own, or the one that is full and never written.
         unsafe {
             let bin = bin_of(local, size);
-            if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*bin).queued != (*bin).slots {
-                return Bin::enqueue(bin, ptr);
+            let queue = Bin::queue(bin);
+            if F::GATE == Gate::Chain && chain_leads(fast(size), local) && (*queue).queued != (*queue).slots {
+                return Queue::enqueue(queue, ptr);
             }
-            if (*bin).push(ptr) {
+            if Bin::push(bin, ptr) {
                 return note::<F>(local, size, |it| &it.pushes);
             }
             cold_path();
-            if F::GATE == Gate::Room && (*bin).queued != (*bin).slots {
+            if F::GATE == Gate::Room && (*queue).queued != (*queue).slots {
                 note::<F>(local, size, |it| &it.inline_pushes);
-                return Bin::enqueue(bin, ptr);
+                return Queue::enqueue(queue, ptr);
             }
             dealloc_slow(ptr, size, layout.align());
         }

@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bin::{Bin, Bins, SLOTS, capacity};
+use super::bin::{Bin, Bins, Queue, SLOTS, capacity};
 use super::depot;
 use super::gates::Configuration;
 use super::os::{self, PAGE};
@@ -93,14 +93,24 @@ pub(super) fn map(configuration: Configuration) -> *mut Local {
     local
 }
 
-/// The bin of a class; it leads to its inline slots too.
+/// The bins of a heap.
+///
+/// # Safety
+///
+/// `local` is a heap.
+unsafe fn bins(local: *mut Local) -> *mut Bins {
+    // SAFETY: by the contract.
+    unsafe { &raw mut (*local).bins }
+}
+
+/// The inline slots of a class.
 ///
 /// # Safety
 ///
 /// `local` is a heap, and `class` a class.
-unsafe fn bin_of(local: *mut Local, class: usize) -> *mut Bin {
-    // SAFETY: by the contract; the bins stand first.
-    unsafe { local.cast::<Bin>().add(class) }
+unsafe fn queue(local: *mut Local, class: usize) -> *mut Queue {
+    // SAFETY: by the contract.
+    unsafe { Bin::queue(Bins::bin(bins(local), class)) }
 }
 
 /// Gives the bins their room.
@@ -113,9 +123,8 @@ pub(super) unsafe fn open(local: *mut Local, configuration: Configuration) {
     unsafe {
         (*local).gates = configuration.inline.into();
         for class in 0..CLASSES {
-            let bin = bin_of(local, class);
             let on = hot(class).is_some_and(|it| configuration.inline >> it & 1 == 1);
-            ((*bin).cap, (*bin).slots) = if on { (0, SLOTS as u32) } else { (capacity(block(class)), 0) };
+            Bins::open(bins(local), class, on);
         }
     }
 }
@@ -130,8 +139,7 @@ pub(super) unsafe fn close(local: *mut Local) {
     unsafe {
         for class in 0..CLASSES {
             empty(local, class);
-            let bin = bin_of(local, class);
-            ((*bin).cap, (*bin).slots) = (0, 0);
+            Bins::close(bins(local), class);
         }
         drain(local);
         release(local);
@@ -179,13 +187,14 @@ pub(super) unsafe fn clear_depot(local: *mut Local) {
 unsafe fn empty(local: *mut Local, class: usize) {
     // SAFETY: by the contract; blocks of a bin are known to nobody else.
     unsafe {
-        let bin = bin_of(local, class);
-        for _ in 0..(*bin).queued {
-            let mut ptr = Bin::dequeue(bin);
+        let (bins, queue) = (bins(local), queue(local, class));
+        for _ in 0..(*queue).queued {
+            let mut ptr = Queue::dequeue(queue);
             give(local, &raw mut ptr, 1);
         }
-        let len = std::mem::take((*bin).stacked()) as usize;
-        give(local, (&raw mut (*bin).stack).cast(), len);
+        let len = Bins::cached(bins, class);
+        Bins::set_cached(bins, class, 0);
+        give(local, Bins::stack(bins, class), len);
     }
 }
 
@@ -222,27 +231,26 @@ unsafe fn release(local: *mut Local) {
 pub(super) unsafe fn take_cached(local: *mut Local, class: usize) -> *mut u8 {
     // SAFETY: by the contract; what is counted lies in the stack, which has room for half of its capacity.
     unsafe {
-        let bin = bin_of(local, class);
-        let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
-        if *(*bin).stacked() == 0 {
+        let bins = bins(local);
+        let stack = Bins::stack(bins, class);
+        let mut len = Bins::cached(bins, class);
+        if len == 0 {
             count(&(*local).counters[class].refills);
             let half = (capacity(block(class)) / 2) as usize;
-            let mut taken = depot::take(class, stack, half);
-            if taken == 0 {
-                taken = take(local, class, stack, half);
+            len = depot::take(class, stack, half);
+            if len == 0 {
+                len = take(local, class, stack, half);
                 // The block with the lowest address is taken first.
-                std::slice::from_raw_parts_mut(stack, taken).reverse();
+                std::slice::from_raw_parts_mut(stack, len).reverse();
             }
-            if taken == 0 {
+            if len == 0 {
                 return null_mut();
             }
-            *(*bin).stacked() = taken as u32;
-        } else if (*bin).slots != 0 {
+        } else if (*queue(local, class)).slots != 0 {
             count(&(*local).counters[class].hits);
         }
-        let len = (*bin).stacked();
-        *len -= 1;
-        *stack.add(*len as usize)
+        Bins::set_cached(bins, class, len - 1);
+        *stack.add(len - 1)
     }
 }
 
@@ -254,16 +262,15 @@ pub(super) unsafe fn take_cached(local: *mut Local, class: usize) -> *mut u8 {
 pub(super) unsafe fn put_cached(local: *mut Local, class: usize, ptr: *mut u8) {
     // SAFETY: by the contract; after the flush at the latest the stack has room.
     unsafe {
-        let bin = bin_of(local, class);
-        let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
-        if *(*bin).stacked() == capacity(block(class)) {
+        let bins = bins(local);
+        if Bins::cached(bins, class) == capacity(block(class)) as usize {
             flush(local, class);
-        } else if (*bin).slots != 0 {
+        } else if (*queue(local, class)).slots != 0 {
             count(&(*local).counters[class].pushes);
         }
-        let len = (*bin).stacked();
-        *stack.add(*len as usize) = ptr;
-        *len += 1;
+        let len = Bins::cached(bins, class);
+        *Bins::stack(bins, class).add(len) = ptr;
+        Bins::set_cached(bins, class, len + 1);
     }
 }
 
@@ -275,9 +282,9 @@ pub(super) unsafe fn put_cached(local: *mut Local, class: usize, ptr: *mut u8) {
 unsafe fn flush(local: *mut Local, class: usize) {
     // SAFETY: by the contract; what is moved lies in the stack, and its blocks are known to nobody else.
     unsafe {
-        let bin = bin_of(local, class);
-        let stack: *mut *mut u8 = (&raw mut (*bin).stack).cast();
-        let len = *(*bin).stacked() as usize;
+        let bins = bins(local);
+        let stack = Bins::stack(bins, class);
+        let len = Bins::cached(bins, class);
         let half = len / 2;
         count(&(*local).counters[class].flushes);
         let mut foreign = 0;
@@ -295,7 +302,7 @@ unsafe fn flush(local: *mut Local, class: usize) {
         let left = depot::put(class, stack, foreign);
         give(local, stack.add(left), foreign - left);
         stack.add(half).copy_to(stack, len - half);
-        *(*bin).stacked() = (len - half) as u32;
+        Bins::set_cached(bins, class, len - half);
     }
 }
 

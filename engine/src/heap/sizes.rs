@@ -61,18 +61,18 @@ static SLOW: [u8; LARGEST_SMALL / 512 + 1] = {
 };
 
 /// Bytes from one bin to the next, in units of 8.
-pub(super) const PITCH: usize = 131;
+pub(super) const PITCH: usize = 3;
 
 /// Bytes from the first bin to that of `class`, in units of 8.
-pub(super) const fn place_of(class: usize) -> u16 {
-    (class * PITCH) as u16
+pub(super) const fn place_of(class: usize) -> u8 {
+    (class * PITCH) as u8
 }
 
 /// Where no bin of a class stands: right behind them.
-pub(super) const NO_PLACE: u16 = place_of(CLASSES);
+pub(super) const NO_PLACE: u8 = place_of(CLASSES);
 
 /// [`FAST`] with the place of the class's bin instead of its number: the inlined path does not multiply.
-static PLACES: [u16; FAST.len()] = {
+const PLACES: [u8; FAST.len()] = {
     let mut table = [0; FAST.len()];
     let mut unit = 0;
     while unit < table.len() {
@@ -82,7 +82,7 @@ static PLACES: [u16; FAST.len()] = {
     table
 };
 
-const _: () = assert!(CLASSES * PITCH <= u16::MAX as usize);
+const _: () = assert!(CLASSES * PITCH <= u8::MAX as usize);
 
 /// The class of a request on the inlined path.
 ///

@@ -67,7 +67,7 @@ pub(super) struct Span {
     /// Bytes of the run or of the huge block, that it begins.
     pub(super) bytes: usize,
     /// Where the owner has the bin of its class, [`NO_PLACE`](super::sizes::NO_PLACE) if it has no blocks of a class.
-    pub(super) place: u16,
+    pub(super) place: u8,
     pub(super) class: u8,
     pub(super) used_for: Use,
 }

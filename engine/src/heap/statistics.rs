@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bin::capacity;
+use super::bin::{Bin, Bins, capacity};
 use super::local::{self, Counters, Local};
 use super::sizes::{CLASSES, block, hot};
 use super::{depot, pool, thread};
@@ -76,12 +76,15 @@ pub fn statistics() -> Statistics {
     let mut all = Statistics { classes: [ClassStatistics::default(); CLASSES], mapped, in_use, heaps: 0 };
     let here = thread::local();
     for (class, it) in all.classes.iter_mut().enumerate() {
-        // SAFETY: it is the thread's own heap, or the one that has nothing.
-        let bin = unsafe { &(*here).bins.of[class] };
         (it.block, it.hot) = (block(class), hot(class));
-        it.cached = bin.cached();
-        it.capacity = if bin.slots == 0 { bin.cap } else { capacity(it.block) };
-        (it.queued, it.slots, it.waiting) = (bin.queued, bin.slots, depot::waiting(class));
+        (it.capacity, it.waiting) = (capacity(it.block), depot::waiting(class));
+        // SAFETY: it is the thread's own heap, or the one that has nothing.
+        unsafe {
+            let bins = &raw mut (*here).bins;
+            let queue = Bin::queue(Bins::bin(bins, class));
+            it.cached = Bins::cached(bins, class) as u32;
+            (it.queued, it.slots) = ((*queue).queued, (*queue).slots);
+        }
     }
     thread::for_each(|local: *mut Local| {
         all.heaps += local::BYTES;

@@ -43,7 +43,7 @@ const _: () = assert!(RECORDS + SPANS * BITS <= SPAN);
 pub(super) struct Heap {
     /// Spans with room.
     lists: [*mut Span; CLASSES],
-    /// Heads of large blocks, in use or resting.
+    /// Heads of large blocks, in use or resting: first what was allocated or freed last.
     large: *mut Head,
     resting: usize,
 }
@@ -334,6 +334,9 @@ impl Heap {
                     os::purge(ptr, len - PAGE);
                     os::forbid(ptr, len);
                     (*head).next = null_mut();
+                    self.unlink_large(|it| it == head);
+                    (*head).every = self.large;
+                    self.large = head;
                     self.resting += 1;
                     if self.resting > RESTING {
                         self.unmap_oldest();
@@ -343,20 +346,36 @@ impl Heap {
         }
     }
 
-    /// Unmaps the resting block that was allocated first.
-    fn unmap_oldest(&mut self) {
-        // SAFETY: the list holds heads that are mapped; a resting block is used by nobody.
+    /// Takes the last of the large blocks that `is` picks out of their list; null when there is none.
+    ///
+    /// # Safety
+    ///
+    /// The list holds heads that are mapped.
+    unsafe fn unlink_large(&mut self, is: impl Fn(*mut Head) -> bool) -> *mut Head {
+        // SAFETY: by the contract.
         unsafe {
-            let (mut link, mut oldest) = (&raw mut self.large, null_mut());
+            let (mut link, mut found) = (&raw mut self.large, null_mut());
             while !(*link).is_null() {
-                if (**link).next.is_null() {
-                    oldest = link;
+                if is(*link) {
+                    found = link;
                 }
                 link = &raw mut (**link).every;
             }
-            if !oldest.is_null() {
-                let head = *oldest;
-                *oldest = (*head).every;
+            if found.is_null() {
+                return null_mut();
+            }
+            let head = *found;
+            *found = (*head).every;
+            head
+        }
+    }
+
+    /// Unmaps the resting block that was freed first.
+    fn unmap_oldest(&mut self) {
+        // SAFETY: the list holds heads that are mapped; a resting block is used by nobody.
+        unsafe {
+            let head = self.unlink_large(|it| (*it).next.is_null());
+            if !head.is_null() {
                 os::unmap((*head).start, (*head).len);
                 self.resting -= 1;
             }

@@ -27,15 +27,12 @@ impl Fault {
 /// Writes what was found and aborts. `size` is that of the block, 0 when there is none.
 pub(super) fn report(fault: Fault, ptr: *mut u8, size: usize) -> ! {
     let (mut address, mut bytes) = ([0; 16], [0; 20]);
-    complain(&[
-        b"engine::heap: ",
-        fault.text(),
-        b"; address 0x",
-        digits(ptr.addr(), 16, &mut address),
-        b", block of ",
-        digits(size, 10, &mut bytes),
-        b" bytes\n",
-    ]);
+    let address = digits(ptr.addr(), 16, &mut address);
+    complain(&[b"engine::heap: ", fault.text(), b"; address 0x", address]);
+    if size > 0 {
+        complain(&[b", block of ", digits(size, 10, &mut bytes), b" bytes"]);
+    }
+    complain(&[b"\n"]);
     std::process::abort()
 }
 

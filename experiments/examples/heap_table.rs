@@ -3,13 +3,14 @@
 //!
 //! ```text
 //! cargo run --release -p experiments --features peer-allocators --example heap_table -- time [workload] [slots] [rounds] [allocators]
-//! cargo run --release -p experiments --features peer-allocators --example heap_table -- count [workload] [slots]
+//! cargo run --release -p experiments --features peer-allocators --example heap_table -- count [workload] [slots] [allocators]
 //! cargo run --release -p experiments --features peer-allocators --example heap_table -- memory [workload] [slots] [operations]
 //! ```
 //!
 //! `time` runs a slice of every allocator in each round, in an order drawn anew, by the clock of the thread where there is
 //! one thread, and prints the median over the rounds of the ratio to mimalloc (without peers, to glibc) of the same round. `count` runs each
-//! allocator under Valgrind with two numbers of operations, and prints the difference for one operation. `memory` runs each
+//! allocator under Valgrind with two numbers of operations, and prints the difference for one operation, also above that of the
+//! loop alone. `memory` runs each
 //! allocator in a process of its own, and prints how far its resident memory rose above what it was before the workload,
 //! beside the same of mimalloc and of the leanest.
 
@@ -19,6 +20,8 @@
 mod heap_allocators;
 #[path = "../src/heap_crew.rs"]
 mod heap_crew;
+#[path = "../src/heap_floor.rs"]
+mod heap_floor;
 #[path = "../src/heap_growth.rs"]
 mod heap_growth;
 #[cfg(feature = "peer-allocators")]
@@ -37,7 +40,7 @@ use std::error::Error;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use heap_allocators::{NAMES, Visitor, visit};
+use heap_allocators::{BOUNDS, NAMES, Visitor, visit};
 use heap_crew::Crew;
 use heap_trace::Trace;
 use heap_workloads::{Shape, Slots, Xorshift};
@@ -103,17 +106,22 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Allocators that can run a workload: all, except that there are loops which need one.
+/// Allocators that can run a workload: all, except that there are loops which need one and no bound.
 fn suited(workload: &str) -> Vec<&'static str> {
     let alone = matches!(workload, "mixed" | "replace" | "phased");
-    NAMES.iter().copied().filter(|it| *it != "engine-observed" && (alone || *it != "null")).collect()
+    NAMES.iter().copied().filter(|it| *it != "engine-observed" && (alone || !BOUNDS.contains(it))).collect()
 }
 
-/// `chosen` are the names of the allocators, as in `engine,mimalloc`, or `all`.
-fn time(workload: &str, slots: usize, rounds: usize, chosen: &str) -> Result<(), Failure> {
-    const OPS: u64 = 500_000;
+/// Those of them whose names are in `chosen`, as in `engine,mimalloc`; every one with `all`.
+fn chosen_of(workload: &str, chosen: &str) -> Vec<&'static str> {
     let mut names = suited(workload);
     names.retain(|it| chosen == "all" || chosen.split(',').any(|name| name == *it));
+    names
+}
+
+fn time(workload: &str, slots: usize, rounds: usize, chosen: &str) -> Result<(), Failure> {
+    const OPS: u64 = 500_000;
+    let names = chosen_of(workload, chosen);
     let clock = clock(workload);
     let mut arms = Vec::new();
     for name in &names {
@@ -180,11 +188,10 @@ fn callgrind(name: &str, workload: &str, slots: usize, ops: u64) -> Result<[f64;
     Ok([of("Ir"), of("Bcm") + of("Bim"), of("D1mr") + of("D1mw")])
 }
 
-fn count(workload: &str, slots: usize) -> Result<(), Failure> {
+fn count(workload: &str, slots: usize, chosen: &str) -> Result<(), Failure> {
     let (few, many) = (200_000, 1_200_000);
-    println!("{workload}, {slots} slots; for one operation, by Callgrind");
-    println!("  {:16} {:>12} {:>12} {:>12}", "allocator", "instructions", "mispredicted", "D1 misses");
-    for name in suited(workload) {
+    let mut rows = Vec::new();
+    for name in chosen_of(workload, chosen) {
         let run = |ops| callgrind(name, workload, slots, ops);
         let (less, more) = match (run(few), run(many)) {
             (Ok(less), Ok(more)) => (less, more),
@@ -193,9 +200,17 @@ fn count(workload: &str, slots: usize) -> Result<(), Failure> {
                 continue;
             }
         };
-        let [instructions, mispredicted, misses] =
-            [0, 1, 2].map(|it| (more[it] - less[it]) / (many - few) as f64);
-        println!("  {name:16} {instructions:12.2} {mispredicted:12.3} {misses:12.3}");
+        rows.push((name, [0, 1, 2].map(|it: usize| (more[it] - less[it]) / (many - few) as f64)));
+    }
+    let loop_alone = rows.iter().find(|it| it.0 == "null").map(|it| it.1[0]);
+    println!("{workload}, {slots} slots; for one operation, by Callgrind");
+    println!(
+        "  {:16} {:>12} {:>12} {:>12} {:>12}",
+        "allocator", "instructions", "above null", "mispredicted", "D1 misses"
+    );
+    for (name, [instructions, mispredicted, misses]) in rows {
+        let above = loop_alone.map_or_else(|| "-".to_owned(), |it| format!("{:.2}", instructions - it));
+        println!("  {name:16} {instructions:12.2} {above:>12} {mispredicted:12.3} {misses:12.3}");
     }
     Ok(())
 }
@@ -213,7 +228,7 @@ fn peak_of(name: &str, workload: &str, slots: usize, ops: u64) -> Result<f64, Fa
 }
 
 fn memory(workload: &str, slots: usize, ops: u64) -> Result<(), Failure> {
-    let names: Vec<_> = suited(workload).into_iter().filter(|it| *it != "null").collect();
+    let names: Vec<_> = suited(workload).into_iter().filter(|it| !BOUNDS.contains(it)).collect();
     let peaks = names.iter().map(|it| peak_of(it, workload, slots, ops)).collect::<Result<Vec<_>, _>>()?;
     let mimalloc = names.iter().zip(&peaks).find(|it| *it.0 == "mimalloc").map(|it| *it.1);
     let leanest = peaks.iter().copied().fold(f64::INFINITY, f64::min);
@@ -239,7 +254,7 @@ fn main() -> Result<(), Failure> {
     let (workload, slots) = (arg(1, "mixed"), arg(2, "400").parse()?);
     match arg(0, "time").as_str() {
         "time" => time(&workload, slots, arg(3, "60").parse()?, &arg(4, "all")),
-        "count" => count(&workload, slots),
+        "count" => count(&workload, slots, &arg(3, "all")),
         "memory" => memory(&workload, slots, arg(3, "2000000").parse()?),
         "run" => run(&workload, slots, &arg(3, "engine"), arg(4, "1000").parse()?),
         "peak" => {

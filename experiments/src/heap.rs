@@ -16,6 +16,7 @@
 //! | `engine-observed` | `engine` with counters: not for timing |
 //! | `engine-called`, `engine-c` | through a call: with the size at hand, and in the shapes of C |
 //! | `null` | none: the loop alone, for `mixed`, `replace`, `phased` |
+//! | `floor`, `floor-sized` | the least that an allocator does, for the same: one list of free blocks, or one for every 16 bytes |
 //! | `glibc` | the system's |
 //! | `mimalloc`, `mimalloc-c`, `jemalloc`, `snmalloc`, `rpmalloc` | peers, in a build with the feature `peer-allocators` |
 //!
@@ -101,8 +102,7 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Running>> {
     if slots == 0 || slots > 100_000_000 {
         return Err(Error::new(format!("`slots` is {slots}, expected 1 to 100,000,000")));
     }
-    let visitor =
-        Preparing { workload, slots: slots as usize, seed: setup.seed as u32, real: name != "null" };
+    let visitor = Preparing { name: &name, workload, slots: slots as usize, seed: setup.seed as u32 };
     allocators::visit(&name, visitor).ok_or_else(|| {
         Error::new(format!(
             "allocator `{name}` is not in this build, known are {}; peers need `--features peer-allocators`",
@@ -111,26 +111,30 @@ fn prepare(setup: &Setup) -> Result<Box<dyn Running>> {
     })?
 }
 
-struct Preparing {
+struct Preparing<'a> {
+    name: &'a str,
     workload: String,
     slots: usize,
     seed: u32,
-    real: bool,
 }
 
-impl Visitor for Preparing {
+impl Visitor for Preparing<'_> {
     type Output = Result<Box<dyn Running>>;
 
     fn visit<A: GlobalAlloc + Copy + Send + Sync + 'static>(self, a: A) -> Self::Output {
+        let real = self.name != "null";
         let shaped = |shape| -> Box<dyn Running> {
-            Box::new(Shaped { slots: Slots::new(a, self.slots, self.seed, shape), shape, real: self.real })
+            Box::new(Shaped { slots: Slots::new(a, self.slots, self.seed, shape), shape, real })
         };
         Ok(match self.workload.as_str() {
             "mixed" => shaped(Shape::Mixed),
             "replace" => shaped(Shape::Replace),
             "phased" => shaped(Shape::Phased),
-            other if !self.real => {
-                return Err(Error::new(format!("workload `{other}` has no loop without an allocator")));
+            other if allocators::BOUNDS.contains(&self.name) => {
+                return Err(Error::new(format!(
+                    "workload `{other}` needs an allocator, not `{}`",
+                    self.name
+                )));
             }
             "threads" => Box::new(Crew::independent(a, self.slots, self.seed)),
             "ring" => Box::new(Crew::ring(a, self.seed)),
@@ -268,8 +272,7 @@ mod tests {
         &["mixed", "replace", "phased", "threads", "ring", "batch-256", "batch-4096", "growth", "trace"];
 
     fn running(allocator: &str, workload: &str) -> Result<Box<dyn Running>> {
-        let visitor =
-            Preparing { workload: workload.to_owned(), slots: 50, seed: 1, real: allocator != "null" };
+        let visitor = Preparing { name: allocator, workload: workload.to_owned(), slots: 50, seed: 1 };
         allocators::visit(allocator, visitor).unwrap()
     }
 
@@ -283,7 +286,7 @@ mod tests {
                         sums.insert((it.run(3).unwrap(), it.run(3).unwrap()));
                         it.check().unwrap();
                     }
-                    Err(error) => assert!(*allocator == "null", "{error}"),
+                    Err(error) => assert!(allocators::BOUNDS.contains(allocator), "{error}"),
                 }
             }
             assert_eq!(sums.len(), 1, "{workload}: {sums:?}");

@@ -1,9 +1,10 @@
 //! The allocators that are measured, by the name that a registration gives them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::UnsafeCell;
 
 use engine::heap::{Chained, Gated, Heap, Observed, Ungated, c};
+
+use crate::heap_floor::{Floor, Null};
 
 /// What a workload is compiled for: a function for every allocator.
 pub(crate) trait Visitor {
@@ -20,6 +21,8 @@ pub(crate) const NAMES: &[&str] = &[
     "engine-called",
     "engine-c",
     "null",
+    "floor",
+    "floor-sized",
     "glibc",
     #[cfg(feature = "peer-allocators")]
     "mimalloc",
@@ -33,6 +36,9 @@ pub(crate) const NAMES: &[&str] = &[
     "rpmalloc",
 ];
 
+/// Those among them that are bounds and no allocators: for the loops of one thread on a working set.
+pub(crate) const BOUNDS: &[&str] = &["null", "floor", "floor-sized"];
+
 /// Calls `visitor` with the allocator `name`, if this build has it.
 pub(crate) fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     Some(match name {
@@ -40,9 +46,11 @@ pub(crate) fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
         "engine-ungated" => visitor.visit(Heap::<Ungated>::new()),
         "engine-chained" => visitor.visit(Heap::<Chained>::new()),
         "engine-observed" => visitor.visit(Heap::<Observed>::new()),
-        "engine-called" => visitor.visit(Called(Heap::<Ungated>::new())),
+        "engine-called" => visitor.visit(Called),
         "engine-c" => visitor.visit(C),
         "null" => visitor.visit(Null),
+        "floor" => visitor.visit(Floor::<false>),
+        "floor-sized" => visitor.visit(Floor::<true>),
         "glibc" => visitor.visit(System),
         #[cfg(feature = "peer-allocators")]
         "mimalloc" => visitor.visit(Shared(&mimalloc::MiMalloc)),
@@ -58,28 +66,44 @@ pub(crate) fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
     })
 }
 
-/// An allocator behind a call, as one of another language is.
+/// The engine's heap behind a call, as an allocator of another language is: as of such a one, the adapter is inlined.
 #[derive(Clone, Copy)]
-struct Called<A>(A);
+struct Called;
+
+const HEAP: Heap<Ungated> = Heap::new();
+
+#[inline(never)]
+fn call_alloc(size: usize, align: usize) -> *mut u8 {
+    // SAFETY: the size and alignment are of a layout.
+    unsafe { HEAP.alloc(Layout::from_size_align_unchecked(size, align)) }
+}
+
+/// # Safety
+///
+/// As for `dealloc`.
+#[inline(never)]
+unsafe fn call_dealloc(ptr: *mut u8, size: usize, align: usize) {
+    // SAFETY: by the contract.
+    unsafe { HEAP.dealloc(ptr, Layout::from_size_align_unchecked(size, align)) };
+}
 
 // SAFETY: all is passed on.
-unsafe impl<A: GlobalAlloc> GlobalAlloc for Called<A> {
-    #[inline(never)]
+unsafe impl GlobalAlloc for Called {
+    #[inline(always)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: by the contract of the caller.
-        unsafe { self.0.alloc(layout) }
+        call_alloc(layout.size(), layout.align())
     }
 
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         // SAFETY: by the contract of the caller.
-        unsafe { self.0.dealloc(ptr, layout) }
+        unsafe { call_dealloc(ptr, layout.size(), layout.align()) };
     }
 
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         // SAFETY: by the contract of the caller.
-        unsafe { self.0.realloc(ptr, layout, new_size) }
+        unsafe { HEAP.realloc(ptr, layout, new_size) }
     }
 }
 
@@ -87,48 +111,35 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Called<A> {
 #[derive(Clone, Copy)]
 struct C;
 
+#[inline(never)]
+fn call_malloc(size: usize) -> *mut u8 {
+    c::malloc(size)
+}
+
+/// # Safety
+///
+/// As for `free`.
+#[inline(never)]
+unsafe fn call_free(ptr: *mut u8) {
+    // SAFETY: by the contract.
+    unsafe { c::free(ptr) };
+}
+
 // SAFETY: blocks of `malloc` are aligned to 16; more is asked of `aligned_alloc`.
 unsafe impl GlobalAlloc for C {
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= 16 {
-            c::malloc(layout.size())
+            call_malloc(layout.size())
         } else {
             c::aligned_alloc(layout.align(), layout.size())
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn dealloc(&self, ptr: *mut u8, _layout: Layout) {
         // SAFETY: by the contract of the caller.
-        unsafe { c::free(ptr) };
-    }
-}
-
-/// No allocator: every block is the same one. It shows what the loop costs without allocating, the floor that none can
-/// go below. For one thread, and blocks up to 4 KiB.
-#[derive(Clone, Copy)]
-struct Null;
-
-struct Block(UnsafeCell<[u8; 4096]>);
-
-// SAFETY: only workloads of one thread are run with it.
-unsafe impl Sync for Block {}
-
-static BLOCK: Block = Block(UnsafeCell::new([0; 4096]));
-
-// SAFETY: it is none, and is given only to loops that never rely on what is in a block.
-unsafe impl GlobalAlloc for Null {
-    #[inline(always)]
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // The loop's own test of the address is part of the loop.
-        std::hint::black_box(layout.size());
-        std::hint::black_box(BLOCK.0.get().cast())
-    }
-
-    #[inline(always)]
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        std::hint::black_box((ptr, layout.size()));
+        unsafe { call_free(ptr) };
     }
 }
 

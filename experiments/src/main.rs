@@ -6,6 +6,7 @@ mod codec;
 mod heap;
 mod heap_allocators;
 mod heap_crew;
+mod heap_floor;
 mod heap_growth;
 #[cfg(feature = "peer-allocators")]
 mod heap_peers;

@@ -324,6 +324,41 @@ fn a_tree_with_inner_nodes_is_searched() {
     }
 }
 
+/// Texts of the size from which there is a way round the top of the tree and a note of what occurs.
+#[test]
+fn patterns_of_large_texts_are_found_and_near_ones_are_not() {
+    let mix = |i: u32| i.wrapping_mul(2_654_435_761) >> 16;
+    // A few words are frequent, so that strings of every length are above a bucket; zeros are letters like others.
+    let word = |i: u32| format!("{}\0", 1 << (mix(i) % 40).min(mix(i + 7) % 40).min(31));
+    let text = |from: u32| (from..from + 6_000).map(word).collect::<String>();
+    let texts = [text(0), text(6_000), "1024\0".repeat(2_000), text(12_000)].map(String::into_bytes);
+    assert!(texts.iter().map(Vec::len).sum::<usize>() > 1 << 16);
+    let index = SuffixIndex::<u8>::from_texts(texts.iter().map(Vec::as_slice)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    index.checkpoint(&path, Layout::Compact).unwrap();
+    let compact = SuffixIndex::<u8>::open(&path, Verify::Structural).unwrap();
+    let (mut hits, mut near) = (0, 0);
+    for i in 0..900 {
+        let text = &texts[i as usize % texts.len()];
+        let (start, len) = (mix(i) as usize % (text.len() - 24), 1 + i as usize % 24);
+        let mut pattern = text[start..start + len].to_vec();
+        if i % 3 == 1 {
+            let other = text[mix(i + 3) as usize % text.len()];
+            pattern[mix(i + 5) as usize % len] = other;
+        }
+        let expected: usize =
+            texts.iter().map(|text| text.windows(len).filter(|part| *part == pattern).count()).sum();
+        for index in [&index, &compact] {
+            assert_eq!(index.count(&pattern), expected as u64, "{pattern:?}");
+            assert_eq!(index.contains(&pattern), expected > 0, "{pattern:?}");
+        }
+        hits += u32::from(expected > 0);
+        near += u32::from(expected == 0);
+    }
+    assert!(hits > 600 && near > 100, "{hits} {near}");
+}
+
 #[test]
 fn many_texts_become_few_segments() {
     let index = SuffixIndex::<u8>::new();

@@ -46,6 +46,8 @@ pub(crate) enum SectionId {
     Jumps = 12,
     /// What its suffixes share with each other.
     Reach = 13,
+    /// Short strings that occur in the texts of a suffix index.
+    Grams = 14,
     /// Checksums of the pages of all other sections.
     PageCrc = 15,
 }
@@ -205,6 +207,7 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
         SectionId::Records,
         SectionId::Jumps,
         SectionId::Reach,
+        SectionId::Grams,
         SectionId::PageCrc,
     ];
     let known = known.iter().any(|&id| id as u16 == section.id);

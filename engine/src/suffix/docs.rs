@@ -50,15 +50,24 @@ pub(super) fn continues(byte: u8) -> bool {
 /// How many chars start in these bytes.
 #[inline]
 pub(super) fn chars_in(bytes: &[u8]) -> u32 {
-    let (words, rest) = bytes.as_chunks();
-    let inner = |&word: &[u8; 8]| {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    /// 1 in each byte that continues a char.
+    fn continued(word: [u8; 8]) -> u64 {
         let word = u64::from_le_bytes(word);
-        let continued = word >> 7 & !(word >> 6) & 0x0101_0101_0101_0101;
-        (continued.wrapping_mul(0x0101_0101_0101_0101) >> 56) as u32
+        word >> 7 & !(word >> 6) & ONES
+    }
+    let (words, rest) = bytes.as_chunks();
+    // The rest is the end of the last eight bytes.
+    let mut inner = match bytes.last_chunk() {
+        Some(&last) => (continued(last) >> 8 >> (8 * (7 - rest.len()))).wrapping_mul(ONES) >> 56,
+        None => rest.iter().filter(|&&byte| continues(byte)).count() as u64,
     };
-    let inner: u32 = words.iter().map(inner).sum();
-    let rest: u32 = rest.iter().map(|&byte| u32::from(!continues(byte))).sum();
-    8 * words.len() as u32 - inner + rest
+    // So many that their sum still is one byte.
+    for words in words.chunks(31) {
+        let sum: u64 = words.iter().copied().map(continued).sum();
+        inner += sum.wrapping_mul(ONES) >> 56;
+    }
+    (bytes.len() as u64 - inner) as u32
 }
 
 /// Where texts that are not empty start, before there is a section.
@@ -237,6 +246,13 @@ impl<'a> Docs<'a> {
             return (from..to).contains(&self.text.len()).then_some(self.text.len());
         }
         let (all, mut word) = (self.bits(), from / 64);
+        if to.saturating_sub(from) <= 56
+            && let Some(&near) = all.get(from / 8..).and_then(|rest| rest.first_chunk())
+        {
+            // Seven bits at most are before `from`, so one read has all of them.
+            let bits = u64::from_le_bytes(near) >> (from % 8) & ((1 << to.saturating_sub(from)) - 1);
+            return (bits != 0).then(|| from + bits.trailing_zeros() as usize);
+        }
         let mut bits = word_of(all, word) & (u64::MAX << (from % 64));
         while word * 64 < to {
             if bits != 0 {

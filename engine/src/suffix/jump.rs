@@ -10,7 +10,7 @@
 //!                       bit 31: an entry that belongs here or before went on to the next line
 //! ```
 //!
-//! There are `ceil(entries / 4)` lines. An entry belongs to line `hash * lines / 2^64` and goes to the first line from
+//! There are `ceil(entries / 2)` lines. An entry belongs to line `hash * lines / 2^64` and goes to the first line from
 //! there, the first one behind the last, that has room. The hash is `(key + length * 0xD6E8FEB86659FD93) *
 //! 0x9E3779B97F4A7C15` modulo 2^64.
 
@@ -24,6 +24,9 @@ const LENGTHS: [usize; 3] = [4, 6, 8];
 const LINE: usize = 64;
 
 const ENTRIES: usize = 5;
+
+/// Entries a line on the average: few go on to the next one.
+const PER_LINE: usize = 2;
 
 const OVERFLOW: u32 = 1 << 31;
 
@@ -61,7 +64,7 @@ pub(super) fn add(jumps: &mut Vec<Jump>, string: &[u8], above: usize, node: u32)
 
 /// The section of these jumps; the same ones in the same order give the same bytes.
 pub(super) fn encode(jumps: &[Jump]) -> Vec<u8> {
-    let lines = jumps.len().div_ceil(ENTRIES - 1);
+    let lines = jumps.len().div_ceil(PER_LINE);
     let mut out = vec![0; lines * LINE];
     for jump in jumps {
         let mut at = line_of(jump.key, jump.len, lines);
@@ -87,30 +90,45 @@ pub(super) fn encode(jumps: &[Jump]) -> Vec<u8> {
     out
 }
 
-/// The node to go on from with `pattern`, and [`NO_NODE`] if the section knows none.
-#[inline]
-pub(super) fn find(section: &[u8], pattern: &[u8]) -> u32 {
-    let lines = section.len() / LINE;
-    if lines == 0 || pattern.len() < 4 {
-        return NO_NODE;
-    }
-    let mut lines_of = [0; LENGTHS.len()];
-    for (len, line) in LENGTHS.into_iter().zip(&mut lines_of) {
-        if len <= pattern.len() {
-            *line = line_of(key(pattern, len), len, lines);
-            prefetch(section, *line * LINE);
+/// Where the strings that a pattern begins with would be; asked for, but not read yet.
+pub(super) struct Lines<'s> {
+    section: &'s [u8],
+    lines: [usize; LENGTHS.len()],
+}
+
+impl<'s> Lines<'s> {
+    #[inline]
+    pub(super) fn ask(section: &'s [u8], pattern: &[u8]) -> Self {
+        let mut lines = [0; LENGTHS.len()];
+        if !section.is_empty() {
+            for (len, line) in LENGTHS.into_iter().zip(&mut lines) {
+                if len <= pattern.len() {
+                    *line = line_of(key(pattern, len), len, section.len() / LINE);
+                    prefetch(section, *line * LINE);
+                }
+            }
         }
+        Self { section, lines }
     }
-    let mut found = NO_NODE;
-    for (len, line) in LENGTHS.into_iter().zip(lines_of) {
-        // A longer string is there only if the shorter one is.
-        let node = if len <= pattern.len() { get(section, key(pattern, len), len, line) } else { NO_NODE };
-        if node == NO_NODE {
-            break;
+
+    /// The node to go on from with `pattern`, and how many bytes of it surely are those of the node's string; [`NO_NODE`] if
+    /// the section knows none.
+    #[inline]
+    pub(super) fn find(&self, pattern: &[u8]) -> (u32, usize) {
+        let mut found = (NO_NODE, 0);
+        if self.section.is_empty() {
+            return found;
         }
-        found = node;
+        // All of them, though a longer string is there only if the shorter one is: the lines arrive together, and where
+        // the last one is cannot be guessed.
+        for (len, line) in LENGTHS.into_iter().zip(self.lines) {
+            if len <= pattern.len() {
+                let node = get(self.section, key(pattern, len), len, line);
+                found = if node == NO_NODE { found } else { (node, len) };
+            }
+        }
+        found
     }
-    found
 }
 
 #[inline]
@@ -119,13 +137,17 @@ fn get(section: &[u8], key: u64, len: usize, from: usize) -> u32 {
     for _ in 0..lines {
         let Some(line) = section.get(at * LINE..).and_then(|rest| rest.first_chunk::<LINE>()) else { break };
         let lengths = u32_of(line, 15);
+        // Bit `4 * slot` of each: the bytes are the same, and so is the length.
+        let mut same = 0;
         for (slot, &found) in line.as_chunks().0.iter().enumerate().take(ENTRIES) {
-            if u64::from_le_bytes(found) == key && (lengths >> (4 * slot) & 15) as usize == len {
-                return u32_of(line, 10 + slot);
-            }
+            same |= u32::from(u64::from_le_bytes(found) == key) << (4 * slot);
         }
-        if lengths & OVERFLOW == 0 {
-            break;
+        let other = lengths ^ (0x11111 * len as u32);
+        same &= !(other | other >> 1 | other >> 2 | other >> 3);
+        // Without an entry this reads the lengths, for nothing.
+        let node = u32_of(line, 10 + (same | 1 << (4 * ENTRIES)).trailing_zeros() as usize / 4);
+        if (same != 0) | (lengths & OVERFLOW == 0) {
+            return if same == 0 { NO_NODE } else { node };
         }
         at = if at + 1 == lines { 0 } else { at + 1 };
     }
@@ -135,6 +157,12 @@ fn get(section: &[u8], key: u64, len: usize, from: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NONE: (u32, usize) = (NO_NODE, 0);
+
+    fn find(section: &[u8], pattern: &[u8]) -> (u32, usize) {
+        Lines::ask(section, pattern).find(pattern)
+    }
 
     #[test]
     fn every_string_is_found_and_no_other() {
@@ -152,13 +180,13 @@ mod tests {
         assert_eq!(jumps.len(), 50 + 500 + 500);
         let section = encode(&jumps);
         for (string, node) in strings.iter().zip(0..) {
-            assert_eq!(find(&section, string.as_bytes()), node);
-            assert_eq!(find(&section, &string.as_bytes()[..5]), node / 10 * 10);
-            assert_eq!(find(&section, &string.as_bytes()[..3]), NO_NODE);
+            assert_eq!(find(&section, string.as_bytes()), (node, 8));
+            assert_eq!(find(&section, &string.as_bytes()[..5]), (node / 10 * 10, 4));
+            assert_eq!(find(&section, &string.as_bytes()[..3]), NONE);
         }
-        assert_eq!(find(&section, b"abcdefgh"), NO_NODE);
-        assert_eq!(find(&[], b"abcdefgh"), NO_NODE);
-        assert_eq!(find(&[0xFF; 128], b"abcdefgh"), NO_NODE);
+        assert_eq!(find(&section, b"abcdefgh"), NONE);
+        assert_eq!(find(&[], b"abcdefgh"), NONE);
+        assert_eq!(find(&[0xFF; 128], b"abcdefgh"), NONE);
     }
 
     #[test]
@@ -167,8 +195,8 @@ mod tests {
         add(&mut jumps, b"ab\0\0", 0, 3);
         add(&mut jumps, b"ab\0\0\0\0", 4, 5);
         let section = encode(&jumps);
-        assert_eq!(find(&section, b"ab\0\0"), 3);
-        assert_eq!(find(&section, b"ab\0\0\0\0"), 5);
-        assert_eq!(find(&section, b"ab\0"), NO_NODE);
+        assert_eq!(find(&section, b"ab\0\0"), (3, 4));
+        assert_eq!(find(&section, b"ab\0\0\0\0"), (5, 6));
+        assert_eq!(find(&section, b"ab\0"), NONE);
     }
 }

@@ -29,6 +29,8 @@
 mod automaton;
 mod docs;
 mod encoded;
+mod fresh;
+mod grams;
 mod graph;
 mod index;
 mod jump;

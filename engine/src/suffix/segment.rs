@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::Layout;
 use super::docs::{self, Plan, Starts};
+use super::grams;
 use super::sorted::{STEP, Sorted};
 use super::texts::Texts;
 use super::tree::{BUCKET_MOST, NO_NODE, Tree};
@@ -20,6 +21,10 @@ pub(super) const MAX_LEN: usize = (1 << 31) - 2;
 
 /// Texts that have fewer bytes together have no section REACH: comparing them takes no time worth a section.
 const REACH_LEN: usize = 4096;
+
+/// Texts that have fewer bytes together have no sections JUMP and GRAMS: the upper nodes of their tree stay in the
+/// processor's cache.
+const JUMPS_LEN: usize = 1 << 16;
 
 /// The sections of a file and where they are.
 #[derive(Debug)]
@@ -64,6 +69,7 @@ impl Segment {
         let optional = |id| table.get(id).map_or(0..0, |span| span.start as usize..span.end as usize);
         let (next, jumps, reach) =
             (optional(SectionId::Next), optional(SectionId::Jumps), optional(SectionId::Reach));
+        let grams = optional(SectionId::Grams);
         let checksums = table.find(SectionId::PageCrc, path)?;
         let grid = PageGrid::new(table.start()..checksums.start);
         if checksums.end != header.file_len || checksums.end - checksums.start != 4 * grid.len() {
@@ -89,7 +95,10 @@ impl Segment {
         if !reach.is_empty() && reach.len() != 4 * (text.len().div_ceil(STEP) + 1) {
             return Err(corrupt(&reach, "the samples are not as many as the texts say"));
         }
-        let places = Places { text, array, next, tree, jumps, reach, docs, plan, root: header.root };
+        if !grams.is_empty() && !grams.len().is_power_of_two() {
+            return Err(corrupt(&grams, "the bits for strings are not a power of two"));
+        }
+        let places = Places { text, array, next, tree, jumps, grams, reach, docs, plan, root: header.root };
         Ok(Self { bytes, places })
     }
 
@@ -174,6 +183,8 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
     let docs = docs::encode(texts, sorted.starts.len() as u32, width, K::KIND == KeyKind::Chars);
     let array = Array::pack(&sorted.starts, width);
     let reach = if text.len() < REACH_LEN { Vec::new() } else { le_bytes(&sorted.reach) };
+    let (jumps, grams) =
+        if text.len() < JUMPS_LEN { (&[][..], Vec::new()) } else { (&tree.jumps[..], grams::encode(text)) };
     drop(sorted);
     let next = le_bytes(&tree.next);
     let mut sections: Vec<(_, &[u8])> = vec![
@@ -182,10 +193,11 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
         (SectionId::Next, &next),
         (SectionId::Tree, &tree.nodes),
         (SectionId::Docs, &docs),
-        (SectionId::Jumps, &tree.jumps),
+        (SectionId::Jumps, jumps),
         (SectionId::Reach, &reach),
+        (SectionId::Grams, &grams),
     ];
-    let optional = [SectionId::Next, SectionId::Jumps, SectionId::Reach];
+    let optional = [SectionId::Next, SectionId::Jumps, SectionId::Reach, SectionId::Grams];
     sections.retain(|(id, bytes)| !bytes.is_empty() || !optional.contains(id));
     let head_len = (HEADER_LEN + (sections.len() + 1) * ENTRY_LEN).next_multiple_of(64);
     let body: usize = sections.iter().map(|(_, bytes)| bytes.len().next_multiple_of(64)).sum();

@@ -6,15 +6,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::docs::chars_in;
+use super::fresh::{FRESH_LEN, Fresh, Grown};
 use super::segment::{MAX_LEN, Segment};
 use super::texts::{Numbers, Texts};
 use super::view::View;
 use super::{Layout, Position};
 use crate::error::{Error, Result};
 use crate::symbol::{KeyKind, Symbol};
-
-/// Bytes of new texts that are searched without an index.
-const FRESH_LEN: usize = 2048;
 
 /// So many segments of one size are merged into one.
 const FAN_IN: usize = 8;
@@ -26,7 +24,7 @@ const FAN_IN: usize = 8;
 /// 7 for each factor 8 of the size otherwise), and a search asks each of them.
 pub struct Snapshot<K> {
     pub(super) segments: Vec<Part>,
-    pub(super) fresh: Arc<Texts>,
+    pub(super) fresh: Arc<Fresh>,
     /// Texts before the fresh ones.
     settled: u32,
     symbols: PhantomData<fn() -> K>,
@@ -76,22 +74,25 @@ impl<K: Symbol> Snapshot<K> {
 
     /// The version that has these texts as well.
     pub(super) fn with<'t>(&self, texts: impl Iterator<Item = &'t [u8]>) -> Result<Self> {
-        let mut fresh = Texts::clone(&self.fresh);
-        for text in texts {
-            fresh.push(Some(text))?;
-        }
-        if u64::from(self.settled) + fresh.ends.len() as u64 > u64::from(u32::MAX) {
+        let grown = self.fresh.with(texts)?;
+        let texts = match &grown {
+            Grown::Fresh(fresh) => fresh,
+            Grown::Full(texts) => texts,
+        };
+        if u64::from(self.settled) + texts.ends.len() as u64 > u64::from(u32::MAX) {
             return Err(Error::TextsTooLarge { limit: MAX_LEN });
         }
-        let mut segments = self.segments.clone();
-        let mut settled = self.settled;
-        if fresh.text.len() > FRESH_LEN {
-            segments.push(Part::new(settled, Segment::build::<K>(&fresh, Layout::Fast)));
-            settled += fresh.ends.len() as u32;
-            fresh = Texts::default();
-            merge::<K>(&mut segments)?;
-        }
-        Ok(Self { segments, fresh: Arc::new(fresh), settled, symbols: PhantomData })
+        let (mut segments, mut settled) = (self.segments.clone(), self.settled);
+        let fresh = match grown {
+            Grown::Fresh(fresh) => fresh,
+            Grown::Full(texts) => {
+                segments.push(Part::new(settled, Segment::build::<K>(&texts, Layout::Fast)));
+                settled += texts.ends.len() as u32;
+                merge::<K>(&mut segments)?;
+                Arc::default()
+            }
+        };
+        Ok(Self { segments, fresh, settled, symbols: PhantomData })
     }
 
     /// The version without a text; `None` if it is not there.

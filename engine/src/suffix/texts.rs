@@ -1,8 +1,6 @@
-//! Texts that are not indexed yet, and which texts were removed.
+//! Texts before they are indexed, and which texts were removed.
 
 use std::ops::Range;
-
-use memchr::memmem;
 
 use super::segment::MAX_LEN;
 use crate::error::{Error, Result};
@@ -56,25 +54,6 @@ impl Texts {
     pub(super) fn locate(&self, at: usize) -> (usize, Range<usize>) {
         let index = self.ends.partition_point(|&end| end as usize <= at);
         (index, self.span(index))
-    }
-
-    /// Where `pattern`, which is not empty, occurs within a text.
-    pub(super) fn find<'f>(
-        &'f self,
-        pattern: &'f [u8],
-    ) -> impl Iterator<Item = (usize, Range<usize>, usize)> + 'f {
-        let finder = (self.text.len() >= pattern.len()).then(|| memmem::Finder::new(pattern));
-        let mut from = 0;
-        std::iter::from_fn(move || {
-            loop {
-                let at = from + finder.as_ref()?.find(&self.text[from..])?;
-                from = at + 1;
-                let (index, span) = self.locate(at);
-                if at + pattern.len() <= span.end {
-                    return Some((index, span, at));
-                }
-            }
-        })
     }
 }
 

@@ -259,21 +259,33 @@ impl<'a> Node<'a> {
     /// The edge whose first byte is `key`.
     #[inline]
     pub(super) fn edge(&self, key: u8) -> Option<Edge> {
+        // Up to 64 keys at once: which of them it is cannot be guessed, but mostly there are no more than 32.
         let mut from = 0;
         while from < self.edges {
-            let Some(keys) = self.body.get(from..).and_then(|rest| rest.first_chunk()) else {
-                // The last node may lie near the end.
-                let keys = self.body.get(from..self.edges)?;
-                return keys.iter().position(|&it| it == key).map(|index| self.edge_at(from + index));
-            };
-            let found = equal16(keys, key);
-            let index = from + found.trailing_zeros() as usize;
-            if found != 0 {
-                return (index < self.edges).then(|| self.edge_at(index));
+            let end = self.edges.min(from + 64);
+            let mut found = self.equal(from, key);
+            if end - from > 32 {
+                found |= self.equal(from + 32, key) << 32;
             }
-            from += 16;
+            // What lies behind the keys does not count.
+            let index = from + found.trailing_zeros() as usize;
+            if index < end {
+                return Some(self.edge_at(index));
+            }
+            from = end;
         }
         None
+    }
+
+    /// Bit `i` is set if byte `from + i` behind the head is `key`, for 32 of them.
+    #[inline]
+    fn equal(&self, from: usize, key: u8) -> u64 {
+        let rest = self.body.get(from..).unwrap_or_default();
+        match rest.first_chunk::<32>().map(|bytes| bytes.as_chunks()) {
+            Some(([low, high], _)) => u64::from(equal16(low, key) | equal16(high, key) << 16),
+            // The last node may lie near the end.
+            _ => rest.iter().take(32).rev().fold(0, |bits, &it| bits << 1 | u64::from(it == key)),
+        }
     }
 
     #[inline]

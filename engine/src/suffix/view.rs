@@ -4,9 +4,16 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::docs::{Docs, Plan, u32_of};
+use super::grams;
 use super::jump;
 use super::tree::{BUCKET_MOST, NO_NODE, Node};
 use crate::simd::prefetch;
+
+/// So many suffixes are compared one after the other.
+const FEW: usize = 8;
+
+/// So many suffixes stay in a processor's cache.
+const NEAR: usize = 1 << 14;
 
 /// The sections of an index.
 ///
@@ -28,6 +35,8 @@ pub(super) struct Places {
     pub(super) tree: Range<usize>,
     /// Ways into the tree.
     pub(super) jumps: Range<usize>,
+    /// Which short strings occur; empty if that is not known.
+    pub(super) grams: Range<usize>,
     /// Where that ends which the suffixes of each 64 bytes share with others.
     pub(super) reach: Range<usize>,
     pub(super) docs: Range<usize>,
@@ -80,6 +89,17 @@ pub(super) fn le_bytes(numbers: &[u32]) -> Vec<u8> {
     out
 }
 
+/// Where the stored tree ends on the way of a pattern.
+struct Locus {
+    /// The suffixes that are left: those that begin with the pattern, if any do, are among them, and they are all of them if
+    /// the tree knows of as many bytes as the pattern has.
+    range: Range<usize>,
+    /// Bytes of the pattern that the tree knows of.
+    below: usize,
+    /// Whether all of these are surely those of the suffixes.
+    exact: bool,
+}
+
 impl<'a> View<'a> {
     // A question needs few of the sections, so none is looked up before it is needed.
 
@@ -129,13 +149,23 @@ impl<'a> View<'a> {
     /// Takes one step a stored node on the way, two searches in one bucket, and one comparison with the text.
     #[inline]
     pub(super) fn find(&self, pattern: &[u8]) -> Range<usize> {
-        let Some((range, below)) = self.locus(pattern) else { return 0..0 };
+        let Some(Locus { range, below, exact }) = self.locus(pattern) else { return 0..0 };
         if below >= pattern.len() {
-            return self.verified(range, pattern);
+            return if exact { range } else { self.verified(range, pattern) };
         }
         let (range, shared) = self.narrow(range, below, pattern);
+        if exact && shared >= pattern.len() {
+            return range;
+        }
         if shared >= pattern.len() || range.len() <= 1 {
             return self.verified(range, pattern);
+        }
+        if range.len() <= FEW {
+            // Those that begin with it lie together.
+            let mut range = self.ask(range);
+            let start = range.find(|&index| self.begins(self.array().get(index), pattern));
+            let end = range.find(|&index| !self.begins(self.array().get(index), pattern));
+            return start.map_or(0..0, |start| start..end.unwrap_or(range.end));
         }
         if !self.begins(self.array().get(range.start), &pattern[..shared]) {
             return 0..0;
@@ -146,35 +176,53 @@ impl<'a> View<'a> {
         start..end
     }
 
+    /// Asks for the text of some suffixes.
+    #[inline]
+    fn ask(&self, range: Range<usize>) -> Range<usize> {
+        for index in range.clone() {
+            prefetch(self.text(), self.array().get(index));
+        }
+        range
+    }
+
     /// Whether a suffix begins with `pattern`, which is not empty. Takes half of what [`find`](Self::find) takes.
     #[inline]
     pub(super) fn contains(&self, pattern: &[u8]) -> bool {
-        let Some((mut range, below)) = self.locus(pattern) else { return false };
+        let Some(Locus { mut range, below, exact }) = self.locus(pattern) else { return false };
+        let mut shared = below;
         if below < pattern.len() {
-            let shared;
             (range, shared) = self.narrow(range, below, pattern);
             if shared < pattern.len() && range.len() > 1 {
+                if range.len() <= FEW {
+                    return self.ask(range).any(|index| self.begins(self.array().get(index), pattern));
+                }
                 let compare = |index: usize| self.compare(self.array().get(index), shared, pattern);
                 range.start = partition(range.clone(), |index| compare(index) == Ordering::Less);
             }
         }
-        !range.is_empty() && self.begins(self.array().get(range.start), pattern)
+        !range.is_empty()
+            && (exact && shared >= pattern.len() || self.begins(self.array().get(range.start), pattern))
     }
 
-    /// The suffixes that are left of `pattern` when the tree ends, and how many bytes they share: those that begin with
-    /// `pattern`, if any do, are among them, and they are all of them if as many bytes are shared as it has.
+    /// Where the tree ends on the way of `pattern`; `None` if it is nowhere.
     #[inline]
-    fn locus(&self, pattern: &[u8]) -> Option<(Range<usize>, usize)> {
-        let jump = jump::find(self.part(&self.places.jumps), pattern);
-        let (mut unit, mut below) = (if jump == NO_NODE { self.places.root } else { jump }, 0);
+    fn locus(&self, pattern: &[u8]) -> Option<Locus> {
+        let jumps = jump::Lines::ask(self.part(&self.places.jumps), pattern);
+        if !grams::may_have(self.part(&self.places.grams), pattern) {
+            return None;
+        }
+        let (jump, mut below) = jumps.find(pattern);
+        let mut unit = if jump == NO_NODE { self.places.root } else { jump };
         let (tree, len) = (self.tree(), self.places.plan.head.suffixes as usize);
-        let mut range = 0..len;
+        let (mut range, mut exact) = (0..len, true);
         while unit != NO_NODE {
             let node = Node::at(tree, unit)?;
             let Some(&key) = pattern.get(node.depth) else {
-                range = node.first..node.end.min(len);
-                return Some((range, pattern.len()));
+                exact &= pattern.len() <= below;
+                return Some(Locus { range: node.first..node.end.min(len), below: pattern.len(), exact });
             };
+            // Bytes between two nodes are not looked at.
+            exact &= node.depth == below;
             let edge = node.edge(key)?;
             range = edge.first..edge.end.min(len);
             // A node that does not lie before its parent is none.
@@ -183,7 +231,7 @@ impl<'a> View<'a> {
             }
             (unit, below) = (edge.node, node.depth + 1);
         }
-        Some((range, below))
+        Some(Locus { range, below, exact })
     }
 
     /// All of `range` or nothing: its suffixes share the length of `pattern`.
@@ -214,7 +262,8 @@ impl<'a> View<'a> {
         // A zero cannot be told from the end of a text there.
         let zeros = high.wrapping_sub(0x0101_0101) & !high & 0x8080_8080 != 0;
         let Some(keys) = next.get(bucket.clone()).filter(|_| !zeros) else { return (bucket, below) };
-        if keys.len() > 16 {
+        // In a small index all of it is near.
+        if keys.len() > 16 && next.len() > NEAR {
             let array = self.part(&self.places.array);
             for index in bucket.clone().step_by(16).take(BUCKET_MOST / 16) {
                 prefetch(next, index);
@@ -253,16 +302,20 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether two texts of one length are the same: most patterns are short, and a call takes longer than two words.
+/// Whether two texts of one length are the same: most patterns are short, and a call takes longer than a few words.
 #[inline]
 fn same(one: &[u8], other: &[u8]) -> bool {
-    if one.len() > 16 {
-        return one == other;
+    /// The first and the last `N` bytes, of texts that have no more than twice as many.
+    fn ends<const N: usize>(one: &[u8], other: &[u8]) -> Option<bool> {
+        let first = one.first_chunk::<N>()? == other.first_chunk()?;
+        Some(first & (one.last_chunk::<N>()? == other.last_chunk()?))
     }
-    match (one.first_chunk::<8>(), one.last_chunk::<8>(), other.first_chunk(), other.last_chunk()) {
-        (Some(first), Some(last), Some(a), Some(b)) => (first == a) & (last == b),
-        _ => one == other,
-    }
+    let ends = match one.len() {
+        8..=16 => ends::<8>(one, other),
+        17..=32 => ends::<16>(one, other),
+        _ => None,
+    };
+    ends.unwrap_or_else(|| one == other)
 }
 
 /// How many bytes two texts share from their starts.

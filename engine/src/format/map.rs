@@ -22,7 +22,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    const LEN: usize = 256;
+    const LEN: usize = 512;
 
     /// The beginning of a whole file.
     fn of(file: &[u8]) -> Self {

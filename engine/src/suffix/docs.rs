@@ -20,7 +20,7 @@ use std::ops::Range;
 use super::texts::Texts;
 
 /// Bytes before the arrays.
-const HEAD: usize = 16;
+pub(super) const HEAD: usize = 16;
 
 /// Bytes of text a sample of chars.
 const CHARS_STEP: usize = 256;
@@ -184,9 +184,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Reads the head of a section; `None` if it does not fit `len` bytes of text.
-    pub(super) fn of(section: &[u8], len: usize, chars: bool) -> Option<Self> {
-        let number = |index| u32_of(section, index);
+    /// Reads the head of a section of `section_len` bytes; `None` if it does not fit `len` bytes of text.
+    pub(super) fn of(head: &[u8], section_len: usize, len: usize, chars: bool) -> Option<Self> {
+        let number = |index| u32_of(head, index);
         let width = number(3);
         let head = Head { texts: number(0), full: number(1), suffixes: number(2), width: width as u8 };
         let fits = head.full <= head.texts
@@ -194,7 +194,7 @@ impl Plan {
             && head.suffixes as usize <= len
             && (1..=32).contains(&width);
         let layout = fits.then(|| head.layout(len, chars))?;
-        (section.len() == layout.bits.end).then_some(Self { head, layout })
+        (section_len == layout.bits.end).then_some(Self { head, layout })
     }
 
     #[inline]
@@ -334,7 +334,7 @@ mod tests {
         texts.iter().try_for_each(|text| all.push(Some(text.as_bytes()))).unwrap();
         all.push(None).unwrap();
         let section = encode(&all, 3, 11, true);
-        let plan = Plan::of(&section, text.len(), true).unwrap();
+        let plan = Plan::of(&section, section.len(), text.len(), true).unwrap();
         assert_eq!(plan.head, Head { texts: 11, full: 5, suffixes: 3, width: 11 });
         let docs = plan.read(&section, text.as_bytes());
         let mut start = 0;
@@ -349,6 +349,6 @@ mod tests {
         }
         assert_eq!([docs.text(10), docs.text(11)], [None; 2]);
         assert!(docs.starts_between(text.len() - 1, text.len() + 1));
-        assert!(Plan::of(&section, text.len() + 64, true).is_none());
+        assert!(Plan::of(&section, section.len(), text.len() + 64, true).is_none());
     }
 }

@@ -67,7 +67,7 @@ impl<K: Symbol> SuffixIndex<K> {
     /// Adds a text and returns its number. When this returns, new snapshots have it.
     ///
     /// New texts of up to 2 KiB together are copied and searched without an index; what goes beyond becomes a segment, and
-    /// eight segments of one size become one. So a byte is sorted a few times, and a search asks a few segments.
+    /// four segments of one size become one. So a byte is sorted a few times, and a search asks a few segments.
     ///
     /// # Errors
     ///

@@ -11,7 +11,8 @@ use super::tree::{BUCKET_MOST, NO_NODE, Tree};
 use super::view::{Array, Places, View, le_bytes};
 use crate::error::{Error, Result};
 use crate::format::{
-    Bytes, ENTRY_LEN, HEADER_LEN, Header, KIND_SUFFIX, PageGrid, Pages, Section, SectionId, Table, crc32,
+    Bytes, ENTRY_LEN, HEADER_LEN, Head, Header, KIND_SUFFIX, PageGrid, Pages, Section, SectionId, Table,
+    crc32,
 };
 use crate::symbol::{KeyKind, Symbol};
 use crate::trie::{Backing, Verify};
@@ -38,31 +39,35 @@ impl Segment {
     pub(super) fn build<K: Symbol>(texts: &Texts, layout: Layout) -> Self {
         let file = encode::<K>(texts, layout);
         let path = Path::new("an index in memory");
-        let header = Header::decode(&file, file.len() as u64, path);
-        let built = header.and_then(|header| Self::of(Bytes::Copied(file), &header, path, Verify::Header));
+        let built = Bytes::owned(file, path).and_then(|parts| Self::of(parts, path, Verify::Header));
         built.expect("what was just written can be read")
     }
 
     /// Opens a file; see [`super::SuffixIndex::open`].
     pub(super) fn open<K: Symbol>(path: &Path, backing: Backing, verify: Verify) -> Result<Self> {
-        let (header, _, bytes) = match backing {
+        let parts = match backing {
             Backing::Map => Bytes::map(path)?,
             Backing::Copy => Bytes::copy(path)?,
         };
+        let (header, ..) = &parts;
         header.expect_kind(KIND_SUFFIX, path)?;
         if header.key_kind != K::KIND {
             return Err(Error::KeyKind { path: path.to_owned(), found: header.key_kind, wanted: K::KIND });
         }
-        let segment = Self::of(bytes, &header, path, verify)?;
+        let segment = Self::of(parts, path, verify)?;
         if verify == Verify::Structural {
             segment.verify::<K>(path)?;
         }
         Ok(segment)
     }
 
-    fn of(bytes: Bytes, header: &Header, path: &Path, verify: Verify) -> Result<Self> {
-        let table = Table::decode(header, &bytes, path)?;
-        table.check_padding(&bytes, path)?;
+    fn of((header, head, bytes): (Header, Head, Bytes), path: &Path, verify: Verify) -> Result<Self> {
+        // What was read already holds all that is looked at here, unless another writer puts it elsewhere: the first touch
+        // of a mapped page takes as long as all the rest.
+        let near = |end: usize| if end <= head.len() { &head[..] } else { &bytes[..] };
+        let table =
+            Table::decode(&header, near(HEADER_LEN + header.section_count as usize * ENTRY_LEN), path)?;
+        table.check_padding(near(table.start() as usize), path)?;
         let span = |id| table.find(id, path).map(|span| span.start as usize..span.end as usize);
         let (text, array) = (span(SectionId::Text)?, span(SectionId::Array)?);
         let (tree, docs) = (span(SectionId::Tree)?, span(SectionId::Docs)?);
@@ -84,7 +89,7 @@ impl Segment {
         let corrupt =
             |section: &std::ops::Range<usize>, reason| Error::corrupt(path, section.start as u64, reason);
         let chars = header.key_kind == KeyKind::Chars;
-        let plan = Plan::of(&bytes[docs.clone()], text.len(), chars)
+        let plan = Plan::of(&near(docs.start + docs::HEAD)[docs.start..], docs.len(), text.len(), chars)
             .filter(|plan| u64::from(plan.head.texts) == header.key_count)
             .ok_or_else(|| corrupt(&docs, "the texts do not fit their bytes"))?;
         let (suffixes, width) = (plan.head.suffixes as usize, plan.head.width);
@@ -187,12 +192,13 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
         if text.len() < JUMPS_LEN { (&[][..], Vec::new()) } else { (&tree.jumps[..], grams::encode(text)) };
     drop(sorted);
     let next = le_bytes(&tree.next);
+    // The head of DOCS, which is read at once, lies near that of the file.
     let mut sections: Vec<(_, &[u8])> = vec![
+        (SectionId::Docs, &docs),
         (SectionId::Text, text),
         (SectionId::Array, &array),
         (SectionId::Next, &next),
         (SectionId::Tree, &tree.nodes),
-        (SectionId::Docs, &docs),
         (SectionId::Jumps, jumps),
         (SectionId::Reach, &reach),
         (SectionId::Grams, &grams),

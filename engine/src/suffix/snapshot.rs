@@ -15,13 +15,13 @@ use crate::error::{Error, Result};
 use crate::symbol::{KeyKind, Symbol};
 
 /// So many segments of one size are merged into one.
-const FAN_IN: usize = 8;
+const FAN_IN: usize = 4;
 
 /// A consistent state of a [`SuffixIndex`](super::SuffixIndex): every text that was added before it was taken is in it,
 /// and no part of a later one.
 ///
 /// `m` below is the length of a pattern in bytes. An index has a few segments (one after a checkpoint was opened, at most
-/// 7 for each factor 8 of the size otherwise), and a search asks each of them.
+/// 3 for each factor 4 of the size otherwise), and a search asks each of them.
 pub struct Snapshot<K> {
     pub(super) segments: Vec<Part>,
     pub(super) fresh: Arc<Fresh>,

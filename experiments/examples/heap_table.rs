@@ -33,6 +33,7 @@ mod heap_trace;
 #[expect(dead_code, reason = "the worker checks the blocks")]
 mod heap_workloads;
 #[path = "../src/memory.rs"]
+#[expect(dead_code, reason = "other systems ask for all resident memory")]
 mod memory;
 
 use std::alloc::GlobalAlloc;
@@ -40,6 +41,7 @@ use std::error::Error;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use harness::worker::Error as Fault;
 use heap_allocators::{BOUNDS, NAMES, Visitor, visit};
 use heap_crew::Crew;
 use heap_trace::Trace;
@@ -125,8 +127,7 @@ fn time(workload: &str, slots: usize, rounds: usize, chosen: &str) -> Result<(),
     let clock = clock(workload);
     let mut arms = Vec::new();
     for name in &names {
-        let work = visit(name, Making { workload, slots }).ok_or("an allocator is missing")??;
-        arms.push((*name, work, Vec::new()));
+        arms.push((*name, work(workload, slots, name)?, Vec::new()));
     }
     let mut random = Xorshift::new(20_260_110);
     let mut order: Vec<usize> = (0..arms.len()).collect();
@@ -241,11 +242,9 @@ fn memory(workload: &str, slots: usize, ops: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs a workload in this process.
-fn run(workload: &str, slots: usize, name: &str, ops: u64) -> Result<(), Failure> {
-    let mut work = visit(name, Making { workload, slots }).ok_or("no such allocator in this build")??;
-    std::hint::black_box(work(ops)?);
-    Ok(())
+/// A workload in this process.
+fn work(workload: &str, slots: usize, name: &str) -> Result<Work, Failure> {
+    Ok(visit(name, Making { workload, slots }).ok_or("no such allocator in this build")??)
 }
 
 fn main() -> Result<(), Failure> {
@@ -256,12 +255,16 @@ fn main() -> Result<(), Failure> {
         "time" => time(&workload, slots, arg(3, "60").parse()?, &arg(4, "all")),
         "count" => count(&workload, slots, &arg(3, "all")),
         "memory" => memory(&workload, slots, arg(3, "2000000").parse()?),
-        "run" => run(&workload, slots, &arg(3, "engine"), arg(4, "1000").parse()?),
+        "run" => {
+            std::hint::black_box(work(&workload, slots, &arg(3, "engine"))?(arg(4, "1000").parse()?)?);
+            Ok(())
+        }
         "peak" => {
-            memory::forget_peak()?;
-            let before = memory::resident()?;
-            run(&workload, slots, &arg(3, "engine"), arg(4, "1000").parse()?)?;
-            println!("{}", memory::peak()?.saturating_sub(before));
+            let before = memory::anonymous()?;
+            let mut work = work(&workload, slots, &arg(3, "engine"))?;
+            let (most, _) =
+                memory::most_anonymous(arg(4, "1000").parse()?, |ops| work(ops).map_err(Fault::new))?;
+            println!("{}", most.saturating_sub(before));
             Ok(())
         }
         other => Err(format!("`{other}` is none of `time`, `count` and `memory`").into()),

@@ -259,33 +259,8 @@ impl<'a> Node<'a> {
     /// The edge whose first byte is `key`.
     #[inline]
     pub(super) fn edge(&self, key: u8) -> Option<Edge> {
-        // Up to 64 keys at once: which of them it is cannot be guessed, but mostly there are no more than 32.
-        let mut from = 0;
-        while from < self.edges {
-            let end = self.edges.min(from + 64);
-            let mut found = self.equal(from, key);
-            if end - from > 32 {
-                found |= self.equal(from + 32, key) << 32;
-            }
-            // What lies behind the keys does not count.
-            let index = from + found.trailing_zeros() as usize;
-            if index < end {
-                return Some(self.edge_at(index));
-            }
-            from = end;
-        }
-        None
-    }
-
-    /// Bit `i` is set if byte `from + i` behind the head is `key`, for 32 of them.
-    #[inline]
-    fn equal(&self, from: usize, key: u8) -> u64 {
-        let rest = self.body.get(from..).unwrap_or_default();
-        match rest.first_chunk::<32>().map(|bytes| bytes.as_chunks()) {
-            Some(([low, high], _)) => u64::from(equal16(low, key) | equal16(high, key) << 16),
-            // The last node may lie near the end.
-            _ => rest.iter().take(32).rev().fold(0, |bits, &it| bits << 1 | u64::from(it == key)),
-        }
+        let index = index_of(self.body, self.edges, key);
+        (index < self.edges).then(|| self.edge_at(index))
     }
 
     #[inline]
@@ -296,4 +271,30 @@ impl<'a> Node<'a> {
         let node = if self.inner { number(self.edges + index) } else { NO_NODE };
         Edge { first: number(index) as usize, end, node }
     }
+}
+
+/// Which of the first `count` bytes is `key`; `count` or more if none is.
+#[inline]
+fn index_of(bytes: &[u8], count: usize, key: u8) -> usize {
+    let equal = |from: usize| {
+        let keys = bytes.get(from..)?.first_chunk::<32>()?;
+        let ([low, high], _) = keys.as_chunks() else { return None };
+        Some(u64::from(equal16(low, key) | equal16(high, key) << 16))
+    };
+    // All at once: which of them it is cannot be guessed. What lies behind them does not count.
+    match (equal(0), count) {
+        (Some(found), ..=32) => found.trailing_zeros() as usize,
+        (Some(found), ..=64) => match equal(32) {
+            Some(more) => (found | more << 32).trailing_zeros() as usize,
+            None => index_of_any(bytes, count, key),
+        },
+        _ => index_of_any(bytes, count, key),
+    }
+}
+
+/// The same where there are more bytes, or fewer behind them, than are compared at once.
+#[cold]
+#[inline(never)]
+fn index_of_any(bytes: &[u8], count: usize, key: u8) -> usize {
+    bytes.iter().take(count).position(|&it| it == key).unwrap_or(usize::MAX)
 }

@@ -13,7 +13,7 @@ use crate::simd::prefetch;
 const FEW: usize = 8;
 
 /// So many suffixes stay in a processor's cache.
-const NEAR: usize = 1 << 14;
+const NEAR: u32 = 1 << 14;
 
 /// The sections of an index.
 ///
@@ -105,7 +105,11 @@ impl<'a> View<'a> {
 
     #[inline]
     fn part(&self, range: &Range<usize>) -> &'a [u8] {
-        self.bytes.get(range.clone()).unwrap_or_default()
+        debug_assert!(self.bytes.get(range.clone()).is_some(), "{range:?} of {} bytes", self.bytes.len());
+        // SAFETY: a view is made by `Segment::view` only, of bytes that do not change and places that `Segment::of` took
+        // from a table whose sections it had checked to lie within these bytes. Checked again for each of a dozen parts, a
+        // question of a small index takes a tenth longer.
+        unsafe { self.bytes.get_unchecked(range.clone()) }
     }
 
     #[inline]
@@ -160,11 +164,16 @@ impl<'a> View<'a> {
         if shared >= pattern.len() || range.len() <= 1 {
             return self.verified(range, pattern);
         }
+        // Those that begin with it lie together, and mostly are all that are left.
+        let begins = |index: usize| self.begins(self.array().get(index), pattern);
+        let mut rest = self.ask(range.clone());
+        let first = begins(range.start);
+        if first && begins(range.end - 1) {
+            return range;
+        }
         if range.len() <= FEW {
-            // Those that begin with it lie together.
-            let mut range = self.ask(range);
-            let start = range.find(|&index| self.begins(self.array().get(index), pattern));
-            let end = range.find(|&index| !self.begins(self.array().get(index), pattern));
+            let start = if first { rest.next() } else { rest.find(|&index| begins(index)) };
+            let end = rest.find(|&index| !begins(index));
             return start.map_or(0..0, |start| start..end.unwrap_or(range.end));
         }
         if !self.begins(self.array().get(range.start), &pattern[..shared]) {
@@ -176,10 +185,19 @@ impl<'a> View<'a> {
         start..end
     }
 
-    /// Asks for the text of some suffixes.
+    /// Whether all of the index stays in a processor's cache.
+    #[inline]
+    fn is_near(&self) -> bool {
+        self.places.plan.head.suffixes <= NEAR
+    }
+
+    /// Asks for the text of some suffixes: a few at the front, and the last one.
     #[inline]
     fn ask(&self, range: Range<usize>) -> Range<usize> {
-        for index in range.clone() {
+        if self.is_near() {
+            return range;
+        }
+        for index in range.clone().take(FEW).chain(range.end.checked_sub(1)) {
             prefetch(self.text(), self.array().get(index));
         }
         range
@@ -205,7 +223,7 @@ impl<'a> View<'a> {
     }
 
     /// Where the tree ends on the way of `pattern`; `None` if it is nowhere.
-    #[inline]
+    #[inline(always)]
     fn locus(&self, pattern: &[u8]) -> Option<Locus> {
         let jumps = jump::Lines::ask(self.part(&self.places.jumps), pattern);
         if !grams::may_have(self.part(&self.places.grams), pattern) {
@@ -221,8 +239,13 @@ impl<'a> View<'a> {
                 exact &= pattern.len() <= below;
                 return Some(Locus { range: node.first..node.end.min(len), below: pattern.len(), exact });
             };
-            // Bytes between two nodes are not looked at.
-            exact &= node.depth == below;
+            if node.depth != below {
+                // Bytes between two nodes are looked at only where that takes no time.
+                if self.is_near() && self.skips_others(&node, below, pattern) {
+                    return None;
+                }
+                exact &= self.is_near();
+            }
             let edge = node.edge(key)?;
             range = edge.first..edge.end.min(len);
             // A node that does not lie before its parent is none.
@@ -232,6 +255,13 @@ impl<'a> View<'a> {
             (unit, below) = (edge.node, node.depth + 1);
         }
         Some(Locus { range, below, exact })
+    }
+
+    /// Whether the string of a node has other bytes than `pattern` from `below` on.
+    #[inline]
+    fn skips_others(&self, node: &Node<'_>, below: usize, pattern: &[u8]) -> bool {
+        let at = self.array().get(node.first);
+        self.text().get(at + below..at + node.depth) != pattern.get(below..node.depth)
     }
 
     /// All of `range` or nothing: its suffixes share the length of `pattern`.
@@ -263,7 +293,7 @@ impl<'a> View<'a> {
         let zeros = high.wrapping_sub(0x0101_0101) & !high & 0x8080_8080 != 0;
         let Some(keys) = next.get(bucket.clone()).filter(|_| !zeros) else { return (bucket, below) };
         // In a small index all of it is near.
-        if keys.len() > 16 && next.len() > NEAR {
+        if keys.len() > 16 && !self.is_near() {
             let array = self.part(&self.places.array);
             for index in bucket.clone().step_by(16).take(BUCKET_MOST / 16) {
                 prefetch(next, index);

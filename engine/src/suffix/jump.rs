@@ -10,7 +10,7 @@
 //!                       bit 31: an entry that belongs here or before went on to the next line
 //! ```
 //!
-//! There are `ceil(entries / 2)` lines. An entry belongs to line `hash * lines / 2^64` and goes to the first line from
+//! There are `ceil(entries / 3)` lines. An entry belongs to line `hash * lines / 2^64` and goes to the first line from
 //! there, the first one behind the last, that has room. The hash is `(key + length * 0xD6E8FEB86659FD93) *
 //! 0x9E3779B97F4A7C15` modulo 2^64.
 
@@ -26,7 +26,7 @@ const LINE: usize = 64;
 const ENTRIES: usize = 5;
 
 /// Entries a line on the average: few go on to the next one.
-const PER_LINE: usize = 2;
+const PER_LINE: usize = 3;
 
 const OVERFLOW: u32 = 1 << 31;
 

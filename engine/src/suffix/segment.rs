@@ -8,7 +8,7 @@ use super::grams;
 use super::sorted::{STEP, Sorted};
 use super::texts::Texts;
 use super::tree::{BUCKET_MOST, NO_NODE, Tree};
-use super::view::{Array, Places, View, le_bytes};
+use super::view::{Array, Places, View};
 use crate::error::{Error, Result};
 use crate::format::{
     Bytes, ENTRY_LEN, HEADER_LEN, Head, Header, KIND_SUFFIX, PageGrid, Pages, Section, SectionId, Table,
@@ -165,6 +165,37 @@ fn array_len(suffixes: usize, width: u8) -> usize {
     if width == 32 { 4 * suffixes } else { (suffixes * usize::from(width)).div_ceil(8) + 8 }
 }
 
+/// What a section holds.
+enum Content<'c> {
+    Bytes(&'c [u8]),
+    Numbers(&'c [u32]),
+}
+
+impl Content<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Numbers(numbers) => 4 * numbers.len(),
+        }
+    }
+
+    /// Puts it at the end of a file, without a copy of all of it on the way.
+    fn write(&self, file: &mut Vec<u8>) {
+        match self {
+            Self::Bytes(bytes) => file.extend_from_slice(bytes),
+            Self::Numbers(numbers) => {
+                for part in numbers.chunks(1024) {
+                    let mut bytes = [[0; 4]; 1024];
+                    for (bytes, number) in bytes.iter_mut().zip(part) {
+                        *bytes = number.to_le_bytes();
+                    }
+                    file.extend_from_slice(bytes[..part.len()].as_flattened());
+                }
+            }
+        }
+    }
+}
+
 /// The file of an index. The same texts, kind and layout give the same bytes.
 fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
     let Texts { text, ends, .. } = texts;
@@ -182,37 +213,38 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
     let single = full.len() <= 1;
     let ends_at = |at: usize| if single { at == text.len() } else { borders[at / 64] >> (at % 64) & 1 == 1 };
     let fast = layout == Layout::Fast;
-    let tree = Tree::of(text, &sorted, ends_at, K::starts, if fast { 96 } else { BUCKET_MOST }, fast);
+    let tree = Tree::of(text, &sorted, ends_at, K::starts, if fast { 104 } else { BUCKET_MOST }, fast);
     // 32 bits are read in another way, and no start needs them.
     let width = if fast { 32 } else { (usize::BITS - text.len().leading_zeros()).clamp(1, 31) as u8 };
-    let docs = docs::encode(texts, sorted.starts.len() as u32, width, K::KIND == KeyKind::Chars);
-    let array = Array::pack(&sorted.starts, width);
-    let reach = if text.len() < REACH_LEN { Vec::new() } else { le_bytes(&sorted.reach) };
+    let Sorted { starts, shared, reach } = sorted;
+    drop(shared);
+    let docs = docs::encode(texts, starts.len() as u32, width, K::KIND == KeyKind::Chars);
+    let packed = if fast { Vec::new() } else { Array::pack(&starts, width) };
+    let array = if fast { Content::Numbers(&starts) } else { Content::Bytes(&packed) };
+    let reach = if text.len() < REACH_LEN { &[][..] } else { &reach };
     let (jumps, grams) =
         if text.len() < JUMPS_LEN { (&[][..], Vec::new()) } else { (&tree.jumps[..], grams::encode(text)) };
-    drop(sorted);
-    let next = le_bytes(&tree.next);
     // The head of DOCS, which is read at once, lies near that of the file.
-    let mut sections: Vec<(_, &[u8])> = vec![
-        (SectionId::Docs, &docs),
-        (SectionId::Text, text),
-        (SectionId::Array, &array),
-        (SectionId::Next, &next),
-        (SectionId::Tree, &tree.nodes),
-        (SectionId::Jumps, jumps),
-        (SectionId::Reach, &reach),
-        (SectionId::Grams, &grams),
+    let mut sections = vec![
+        (SectionId::Docs, Content::Bytes(&docs)),
+        (SectionId::Text, Content::Bytes(text)),
+        (SectionId::Array, array),
+        (SectionId::Next, Content::Numbers(&tree.next)),
+        (SectionId::Tree, Content::Bytes(&tree.nodes)),
+        (SectionId::Jumps, Content::Bytes(jumps)),
+        (SectionId::Reach, Content::Numbers(reach)),
+        (SectionId::Grams, Content::Bytes(&grams)),
     ];
     let optional = [SectionId::Next, SectionId::Jumps, SectionId::Reach, SectionId::Grams];
-    sections.retain(|(id, bytes)| !bytes.is_empty() || !optional.contains(id));
+    sections.retain(|(id, content)| content.len() > 0 || !optional.contains(id));
     let head_len = (HEADER_LEN + (sections.len() + 1) * ENTRY_LEN).next_multiple_of(64);
-    let body: usize = sections.iter().map(|(_, bytes)| bytes.len().next_multiple_of(64)).sum();
+    let body: usize = sections.iter().map(|(_, content)| content.len().next_multiple_of(64)).sum();
     let mut file = Vec::with_capacity(head_len + body + body / 1024 + 64);
     file.resize(head_len, 0);
     let mut table = Vec::new();
-    for (id, bytes) in sections {
+    for (id, content) in sections {
         let start = file.len();
-        file.extend_from_slice(bytes);
+        content.write(&mut file);
         table.extend(Section::paged(id, start as u64..file.len() as u64).encode());
         file.resize(file.len().next_multiple_of(64), 0);
     }

@@ -64,11 +64,8 @@ impl Array<'_> {
         (word >> (bit % 8)) as usize & ((1 << self.width) - 1)
     }
 
-    /// Packs starts into entries of `width` bits, and what reading in words needs behind them.
+    /// Packs starts into entries of `width` bits, fewer than 32, and what reading in words needs behind them.
     pub(super) fn pack(starts: &[u32], width: u8) -> Vec<u8> {
-        if width == 32 {
-            return le_bytes(starts);
-        }
         let mut out = vec![0; (starts.len() * usize::from(width)).div_ceil(8) + 8];
         for (index, &start) in starts.iter().enumerate() {
             let bit = index * usize::from(width);
@@ -78,15 +75,6 @@ impl Array<'_> {
         }
         out
     }
-}
-
-/// Numbers as they are in a file.
-pub(super) fn le_bytes(numbers: &[u32]) -> Vec<u8> {
-    let mut out = vec![0; 4 * numbers.len()];
-    for (bytes, number) in out.chunks_exact_mut(4).zip(numbers) {
-        bytes.copy_from_slice(&number.to_le_bytes());
-    }
-    out
 }
 
 /// Where the stored tree ends on the way of a pattern.

@@ -309,8 +309,8 @@ fn a_bucket_that_is_not_sound_is_read_and_not_changed() {
     let path = folder.path().join("a.trie");
     let sample = BTreeMap::from([(b"a".to_vec(), 1), (b"b".to_vec(), 2), (b"c".to_vec(), 3)]);
     let good = write(&sample, &path);
-    // Head, fingerprints, lengths, values, tails.
-    let (prints, tails) = (128 + 3, 128 + 3 + 3 + 3 + 24);
+    // Head, fingerprints, one length, the least value and a byte for each, tails.
+    let (prints, tails) = (128 + 4, 128 + 4 + 3 + 1 + 8 + 3);
     assert_eq!(good[tails..tails + 3], *b"abc");
     let (mut unordered, mut misfiled) = (good.clone(), good);
     unordered.swap(prints, prints + 2);
@@ -344,7 +344,7 @@ fn nodes_that_overlap_are_refused() {
     nodes.resize(16, 0);
     let mut below = 0_u32;
     for _ in 0..60 {
-        let unit = nodes.len() as u32 / 4;
+        let unit = nodes.len() as u32 / 8;
         nodes.extend([1, 1, 0, 0]);
         nodes.extend(below.to_le_bytes());
         nodes.extend([b'a', b'b', 0, 0, 0, 0, 0, 0]);

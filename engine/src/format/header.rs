@@ -10,7 +10,7 @@ use crate::symbol::KeyKind;
 pub const MAGIC: [u8; 8] = *b"\x89TRIE\r\n\x1A";
 
 /// The newest version of the format that this build reads, and the one it writes.
-pub const NEWEST_VERSION: u16 = 2;
+pub const NEWEST_VERSION: u16 = 3;
 
 /// Bytes a header.
 pub const HEADER_LEN: usize = 64;
@@ -198,21 +198,23 @@ mod tests {
     #[test]
     fn a_newer_version_is_named() {
         let mut bytes = header().encode();
-        bytes[8] = 3;
+        bytes[8] = 4;
         let crc = crc32(&bytes[..60]);
         bytes[60..].copy_from_slice(&crc.to_le_bytes());
         let refused = Header::decode(&bytes, 1_000, Path::new("x"));
-        assert!(matches!(refused, Err(Error::Version { found: 3, newest: 2, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Version { found: 4, newest: 3, .. })), "{refused:?}");
     }
 
     #[test]
     fn an_older_version_is_named() {
-        let mut bytes = header().encode();
-        bytes[8] = 1;
-        let crc = crc32(&bytes[..60]);
-        bytes[60..].copy_from_slice(&crc.to_le_bytes());
-        let refused = Header::decode(&bytes, 1_000, Path::new("x")).unwrap_err().to_string();
-        assert!(refused.contains("format version `1` at byte 8"), "{refused}");
+        for version in [1, 2] {
+            let mut bytes = header().encode();
+            bytes[8] = version;
+            let crc = crc32(&bytes[..60]);
+            bytes[60..].copy_from_slice(&crc.to_le_bytes());
+            let refused = Header::decode(&bytes, 1_000, Path::new("x")).unwrap_err().to_string();
+            assert!(refused.contains(&format!("format version `{version}` at byte 8")), "{refused}");
+        }
     }
 
     #[test]

@@ -1,33 +1,36 @@
-//! A leaf bucket: up to 16 keys that end below one edge, in one block of bytes.
+//! A leaf bucket: up to 64 keys that end below one edge, in one block of bytes.
 //!
 //! ```text
 //! 0   prefix_len u32   what all its keys have in common
-//! 4   n u8             entries, 1..=16
+//! 4   n u8             entries, 1..=64
 //! 5   foreign u8       1 if nobody has looked yet whether keys are in order and fingerprints are right
 //! 6   tails_len u16
-//! 8   fingerprints     16 bytes, one an entry
-//! 24  ends             n times u16: where each tail ends in `tails`
+//! 8   fingerprints     one an entry, zeros to a multiple of 8
+//!     ends             n times u16: where each tail ends in `tails`
 //!     prefix           prefix_len bytes
 //!     values           n * width bytes
 //!     tails            tails_len bytes, in the order of the keys
 //! ```
 //!
-//! From the prefix on it is as in an image, so that a bucket of an image is made by a copy. Such a bucket is foreign: a lookup
-//! does not mind, and before it is changed [`vouch`] looks at it.
+//! A bucket that is made of an image's is foreign: a lookup does not mind, and before it is changed [`vouch`] looks at it.
 
 use super::blob::Blob;
 use super::fan::equal_flags;
 use super::fingerprint::fingerprint;
 
 /// Most entries of a bucket.
-pub(super) const MAX_ENTRIES: usize = 16;
+pub(super) const MAX_ENTRIES: usize = 64;
 
 /// Most bytes the tails of a bucket can have together. The children of a node in an image must lie within 65,535 units.
-pub(super) const MAX_TAILS: usize = 576;
+pub(super) const MAX_TAILS: usize = 1024;
 
 const FOREIGN: usize = 5;
 const FINGERPRINTS: usize = 8;
-const ENDS: usize = 24;
+
+/// Where the ends begin: fingerprints are compared eight at a time.
+const fn ends_at(n: usize) -> usize {
+    FINGERPRINTS + n.next_multiple_of(8)
+}
 
 /// A key below some edge, and its value.
 #[derive(Clone, Copy)]
@@ -59,20 +62,8 @@ impl Bucket {
     pub(super) fn new(parts: &Parts) -> Self {
         let mut head = head(parts.prefix.len(), parts.tails.len(), parts.fingerprints);
         head[FOREIGN] = u8::from(parts.foreign);
-        Self(Blob::concat(&[&head, parts.ends, parts.prefix, parts.values, parts.tails]))
-    }
-
-    /// A foreign bucket of what an image has: the prefix, if it lies `far` from the node, and what follows it to the end
-    /// of the tails.
-    pub(super) fn copied(
-        fingerprints: &[u8],
-        ends: &[u8],
-        (prefix_len, tails_len): (usize, usize),
-        [far, block]: [&[u8]; 2],
-    ) -> Self {
-        let mut head = head(prefix_len, tails_len, fingerprints);
-        head[FOREIGN] = 1;
-        Self(Blob::concat(&[&head, ends, far, block]))
+        let head = &head[..ends_at(parts.fingerprints.len())];
+        Self(Blob::concat(&[head, parts.ends, parts.prefix, parts.values, parts.tails]))
     }
 
     /// A bucket of sorted entries, if they fit into one.
@@ -110,8 +101,8 @@ impl Bucket {
 }
 
 /// What stands before the ends.
-fn head(prefix_len: usize, tails_len: usize, fingerprints: &[u8]) -> [u8; ENDS] {
-    let mut head = [0; ENDS];
+fn head(prefix_len: usize, tails_len: usize, fingerprints: &[u8]) -> [u8; ends_at(MAX_ENTRIES)] {
+    let mut head = [0; ends_at(MAX_ENTRIES)];
     head[..4].copy_from_slice(&(prefix_len as u32).to_le_bytes());
     head[4] = fingerprints.len() as u8;
     head[6..8].copy_from_slice(&(tails_len as u16).to_le_bytes());
@@ -157,7 +148,7 @@ impl<'a> BucketRef<'a> {
     /// Where the tail of entry `index` ends.
     #[inline]
     fn end(self, index: usize) -> usize {
-        let at = ENDS + 2 * index;
+        let at = ends_at(self.len()) + 2 * index;
         usize::from(u16::from_le_bytes([self.0[at], self.0[at + 1]]))
     }
 
@@ -168,7 +159,7 @@ impl<'a> BucketRef<'a> {
 
     #[inline]
     pub(super) fn prefix(self) -> &'a [u8] {
-        let at = ENDS + 2 * self.len();
+        let at = ends_at(self.len()) + 2 * self.len();
         &self.0[at..at + self.prefix_len()]
     }
 
@@ -183,7 +174,7 @@ impl<'a> BucketRef<'a> {
     /// Where the value of entry `index` is.
     #[inline]
     fn value_at(self, index: usize, width: usize) -> usize {
-        ENDS + 2 * self.len() + self.prefix_len() + index * width
+        ends_at(self.len()) + 2 * self.len() + self.prefix_len() + index * width
     }
 
     #[inline]
@@ -197,7 +188,7 @@ impl<'a> BucketRef<'a> {
     pub(super) fn find(self, suffix: &[u8]) -> Option<usize> {
         let tail = suffix.strip_prefix(self.prefix())?;
         let print = fingerprint(tail);
-        for half in [0, 8] {
+        for half in (0..self.len()).step_by(8) {
             let mut flags = equal_flags(&self.0[FINGERPRINTS + half..], print);
             while flags != 0 {
                 let index = half + flags.trailing_zeros() as usize / 8;
@@ -215,7 +206,7 @@ impl<'a> BucketRef<'a> {
         Parts {
             foreign: self.0[FOREIGN] != 0,
             fingerprints: &self.0[FINGERPRINTS..FINGERPRINTS + n],
-            ends: &self.0[ENDS..ENDS + 2 * n],
+            ends: &self.0[ends_at(n)..ends_at(n) + 2 * n],
             prefix: self.prefix(),
             values: &self.0[values..values + n * width],
             tails: &self.0[self.0.len() - self.tails_len()..],
@@ -251,8 +242,9 @@ impl<'a> BucketRef<'a> {
         }
         let (values, tails) = (old.values.split_at(index * width), old.tails.split_at(start));
         let head = head(old.prefix.len(), old.tails.len() + tail.len(), &prints[..=n]);
+        let head = &head[..ends_at(n + 1)];
         let parts =
-            [&head, &ends[..2 * (n + 1)], old.prefix, values.0, value, values.1, tails.0, tail, tails.1];
+            [head, &ends[..2 * (n + 1)], old.prefix, values.0, value, values.1, tails.0, tail, tails.1];
         Some(Bucket(Blob::concat(&parts)))
     }
 }

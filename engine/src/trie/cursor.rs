@@ -2,6 +2,7 @@
 
 use super::bucket::BucketRef;
 use super::image::Walker;
+use super::inner::padded;
 use super::slot::{NodeRef, Slot};
 use super::tree::{Tree, fan_of, head_of};
 use crate::error::Result;
@@ -159,7 +160,7 @@ impl<'t> Cursor<'t> {
 
     /// Goes to the next entry and returns its value; its key is then in [`key`](Self::key). After an error there is
     /// nothing more.
-    pub(super) fn advance(&mut self) -> Result<Option<&'t [u8]>> {
+    pub(super) fn advance(&mut self) -> Result<Option<[u8; 8]>> {
         let width = self.tree.width;
         loop {
             if let Some(slot) = self.pending.take()
@@ -175,14 +176,14 @@ impl<'t> Cursor<'t> {
                     *next += 1;
                     self.key.truncate(*depth);
                     self.key.extend_from_slice(bucket.tail(index));
-                    return Ok(Some(bucket.value(index, width)));
+                    return Ok(Some(padded(bucket.value(index, width))));
                 }
                 Some(Frame::Inner { node, depth, value, from }) => {
                     self.key.truncate(*depth);
                     if std::mem::take(value)
-                        && let Some(value) = head_of(*node).and_then(|head| head.value.as_ref())
+                        && let Some(value) = head_of(*node).and_then(|head| head.value)
                     {
-                        return Ok(Some(&value[..width]));
+                        return Ok(Some(value));
                     }
                     if let Some((edge, child)) = fan_of(*node).and_then(|fan| fan.next(*from)) {
                         *from = usize::from(edge) + 1;

@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use super::cursor::Cursor;
 use super::tree::Tree;
-use super::value::Value;
+use super::value::{Value, unpadded};
 use crate::error::{Error, Result};
 use crate::symbol::Symbol;
 
@@ -55,7 +55,7 @@ impl<'t, K: Symbol, V: Value> Iter<'t, K, V> {
         };
         match K::key(cursor.key()) {
             _ if !inside => Ok(None),
-            Some(key) => Ok(Some((key, V::decode(value)))),
+            Some(key) => Ok(Some((key, unpadded(value)))),
             None => Err(cursor.tree().foreign_key(cursor.key())),
         }
     }

@@ -237,7 +237,7 @@ impl<K: Symbol, V: Stored + ?Sized> Image<K, V> {
 
     fn near<'i>(
         &'i self,
-        go: impl FnOnce(&mut Walker<'i>) -> std::result::Result<Option<Hit<'i>>, Damage>,
+        go: impl FnOnce(&mut Walker<'i>) -> std::result::Result<Option<Hit>, Damage>,
     ) -> Result<Option<(K::Owned, V::Read<'i>)>> {
         let mut walk = self.walk();
         match go(&mut walk).map_err(|damage| self.file.damaged(damage))? {
@@ -255,7 +255,7 @@ impl<K: Symbol, V: Stored + ?Sized> Image<K, V> {
     }
 
     /// The entry of a key that a walk came to.
-    pub(super) fn entry<'i>(&'i self, key: &[u8], hit: Hit<'i>) -> Result<(K::Owned, V::Read<'i>)> {
+    pub(super) fn entry<'i>(&'i self, key: &[u8], hit: Hit) -> Result<(K::Owned, V::Read<'i>)> {
         let owned = K::key(key).ok_or_else(|| {
             let reason =
                 format!("it says that keys are chars, and the key `{}` is not UTF-8", key.escape_ascii());
@@ -265,16 +265,16 @@ impl<K: Symbol, V: Stored + ?Sized> Image<K, V> {
     }
 
     #[inline]
-    fn value<'i>(&'i self, hit: Hit<'i>) -> Result<V::Read<'i>> {
+    fn value<'i>(&'i self, hit: Hit) -> Result<V::Read<'i>> {
         if V::WIDTH != super::image::VARIABLE {
-            return Ok(V::read(hit.slot, hit.rank));
+            return Ok(V::read(hit.slot, &[], hit.rank));
         }
-        let bytes = self.file.nodes().variable(hit.slot).map_err(|damage| self.file.damaged(damage))?;
-        Ok(V::read(bytes, hit.rank))
+        let bytes = self.file.nodes().variable(&hit.slot).map_err(|damage| self.file.damaged(damage))?;
+        Ok(V::read(hit.slot, bytes, hit.rank))
     }
 }
 
-type Found<'i> = std::result::Result<Option<Hit<'i>>, Damage>;
+type Found<'i> = std::result::Result<Option<Hit>, Damage>;
 
 /// Goes to the first entry above `key`.
 pub(super) fn after<'i>(walk: &mut Walker<'i>, key: &[u8]) -> Found<'i> {
@@ -307,7 +307,7 @@ pub(super) fn before<'i>(walk: &mut Walker<'i>, key: &[u8]) -> Found<'i> {
 pub struct ImageCursor<'i, K, V: ?Sized> {
     image: &'i Image<K, V>,
     walk: Walker<'i>,
-    hit: Option<Hit<'i>>,
+    hit: Option<Hit>,
 }
 
 impl<'i, K: Symbol, V: Stored + ?Sized> ImageCursor<'i, K, V> {

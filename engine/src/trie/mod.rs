@@ -4,7 +4,7 @@
 //! [`Trie::open`] makes it usable again, at once or bit by bit as its [`LoadStrategy`] says. Later changes stay in
 //! memory until the next checkpoint; the file is never changed in place.
 //!
-//! On the heap a trie has inner nodes of four sizes and, below them, leaf buckets of up to 16 keys. A lookup costs
+//! On the heap a trie has inner nodes of four sizes and, below them, leaf buckets of up to 64 keys. A lookup costs
 //! one step an inner node (at most one a key byte, few in practice) and one bucket.
 
 mod blob;
@@ -49,6 +49,7 @@ use crate::symbol::Symbol;
 use cursor::Cursor;
 use image::{FileBuilder, Finished, ImageFile, Recipe};
 use tree::Tree;
+use value::unpadded;
 
 /// The longest key there can be, in bytes.
 pub const MAX_KEY_LEN: usize = u32::MAX as usize;
@@ -147,7 +148,7 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     /// [`Error::Corrupt`] if the trie was opened lazily and a node on the way is damaged.
     #[inline]
     pub fn get(&self, key: &K::Key) -> Result<Option<V>> {
-        Ok(self.tree.get(K::bytes(key))?.map(V::decode))
+        Ok(self.tree.get(K::bytes(key))?.map(unpadded))
     }
 
     /// Whether `key` is in the trie.
@@ -174,7 +175,7 @@ impl<K: Symbol, V: Value> Trie<K, V> {
         let mut bytes = [0; 8];
         value.encode(&mut bytes[..Self::WIDTH]);
         let old = self.tree.insert(key, &bytes[..Self::WIDTH])?;
-        Ok(old.map(|old| V::decode(&old[..Self::WIDTH])))
+        Ok(old.map(unpadded))
     }
 
     /// Removes `key` and returns the value it had.
@@ -184,7 +185,7 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     /// [`Error::Corrupt`] as for [`get`](Self::get). The trie is then unchanged.
     pub fn remove(&mut self, key: &K::Key) -> Result<Option<V>> {
         let old = self.tree.remove(K::bytes(key))?;
-        Ok(old.map(|old| V::decode(&old[..Self::WIDTH])))
+        Ok(old.map(unpadded))
     }
 
     /// How many keys there are.
@@ -219,7 +220,7 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     ) -> std::result::Result<(), E> {
         let mut cursor = Cursor::new(&self.tree);
         while let Some(value) = cursor.advance()? {
-            let value = V::decode(value);
+            let value = unpadded(value);
             match K::borrowed(cursor.key()) {
                 Some(key) => each(key, value)?,
                 None => return Err(self.tree.foreign_key(cursor.key()).into()),
@@ -247,12 +248,12 @@ impl<K: Symbol, V: Value> Trie<K, V> {
     pub fn get_many<Q: Borrow<K::Key>>(&self, keys: &[Q]) -> Result<Vec<Option<V>>> {
         let mut bytes = keys.iter().map(|key| K::bytes(key.borrow()));
         let Some((image, _)) = self.tree.in_place(&self.tree.root) else {
-            return bytes.map(|key| Ok(self.tree.get(key)?.map(V::decode))).collect();
+            return bytes.map(|key| Ok(self.tree.get(key)?.map(unpadded))).collect();
         };
         let mut answers: Vec<Option<V>> = Vec::new();
         answers.resize_with(keys.len(), || None);
         let found =
-            image.find_many(&mut bytes, |index, hit| answers[index] = hit.map(|hit| V::decode(hit.slot)));
+            image.find_many(&mut bytes, |index, hit| answers[index] = hit.map(|hit| unpadded(hit.slot)));
         found.map_err(|damage| image.damaged(damage))?;
         Ok(answers)
     }
@@ -311,10 +312,10 @@ impl<K: Symbol, V: Value> Trie<K, V> {
         self.owned(self.tree.last_until(K::bytes(key), false)?)
     }
 
-    fn owned(&self, entry: Option<nearest::Entry<'_>>) -> Result<Option<(K::Owned, V)>> {
+    fn owned(&self, entry: Option<nearest::Entry>) -> Result<Option<(K::Owned, V)>> {
         let Some((key, value)) = entry else { return Ok(None) };
         match K::key(&key) {
-            Some(key) => Ok(Some((key, V::decode(value)))),
+            Some(key) => Ok(Some((key, unpadded(value)))),
             None => Err(self.tree.foreign_key(&key)),
         }
     }
@@ -366,7 +367,7 @@ impl<K: Symbol, V: Value> Trie<K, V> {
             if builder.last().is_some_and(|before| before >= cursor.key()) {
                 return Err(Error::corrupt(&self.tree.origin, 0, "its keys are not in order"));
             }
-            builder.push(cursor.key(), value, &mut out)?;
+            builder.push(cursor.key(), &value[..Self::WIDTH], &mut out)?;
         }
         match builder.finish(out)? {
             Finished::Memory(file) => format::publish(storage, path, &file, target),

@@ -1,30 +1,31 @@
 //! The last entry of a tree, and the last one up to some key.
 
 use super::image::{Hit, Walker};
+use super::inner::padded;
 use super::mapped::{before, until};
 use super::slot::{NodeRef, Slot};
 use super::tree::{Tree, fan_of, head_of};
 use crate::error::Result;
 
 /// A key, and its value.
-pub(super) type Entry<'t> = (Vec<u8>, &'t [u8]);
+pub(super) type Entry = (Vec<u8>, [u8; 8]);
 
 /// What lies to the left of the way of a key, the nearest of it.
 enum Left<'t> {
-    Value(&'t [u8]),
+    Value([u8; 8]),
     Below(&'t Slot),
 }
 
 impl Tree {
     /// The last entry.
-    pub(super) fn last(&self) -> Result<Option<Entry<'_>>> {
+    pub(super) fn last(&self) -> Result<Option<Entry>> {
         self.last_below(&self.root, Vec::new())
     }
 
     /// The last entry whose key is below `end`, or is `end` if it is included.
     ///
     /// One way down to where `end` is or would be; from there the way down to the last entry of what is left of it.
-    pub(super) fn last_until<'t>(&'t self, end: &[u8], included: bool) -> Result<Option<Entry<'t>>> {
+    pub(super) fn last_until<'t>(&'t self, end: &[u8], included: bool) -> Result<Option<Entry>> {
         let (mut slot, mut rest, mut left) = (&self.root, end, None);
         loop {
             let above = || end[..end.len() - rest.len()].to_vec();
@@ -51,10 +52,10 @@ impl Tree {
                 };
                 let Some(index) = (0..bucket.len()).rev().find(inside) else { break };
                 let key = [&above(), own, bucket.tail(index)].concat();
-                return Ok(Some((key, bucket.value(index, self.width))));
+                return Ok(Some((key, padded(bucket.value(index, self.width)))));
             }
             let (Some(head), Some(fan)) = (head_of(node), fan_of(node)) else { break };
-            let value = head.value.as_ref().map(|value| &value[..self.width]);
+            let value = head.value;
             let here = end.len() - wanted.len();
             let Some((&edge, below)) = wanted.split_first() else {
                 if let (Some(value), true) = (value, included) {
@@ -80,7 +81,7 @@ impl Tree {
     }
 
     /// The last entry below a slot, whose keys start with `key`.
-    fn last_below<'t>(&'t self, slot: &'t Slot, mut key: Vec<u8>) -> Result<Option<Entry<'t>>> {
+    fn last_below<'t>(&'t self, slot: &'t Slot, mut key: Vec<u8>) -> Result<Option<Entry>> {
         let mut slot = slot;
         loop {
             if self.in_place(slot).is_some() {
@@ -91,7 +92,7 @@ impl Tree {
             if let NodeRef::Bucket(bucket) = node {
                 let index = bucket.len() - 1;
                 key.extend_from_slice(bucket.tail(index));
-                return Ok(Some((key, bucket.value(index, self.width))));
+                return Ok(Some((key, padded(bucket.value(index, self.width)))));
             }
             let Some((edge, child)) = fan_of(node).and_then(|fan| fan.before(256)) else { return Ok(None) };
             key.push(edge);
@@ -104,8 +105,8 @@ impl Tree {
         &'t self,
         slot: &Slot,
         mut key: Vec<u8>,
-        go: impl FnOnce(&mut Walker<'t>) -> std::result::Result<Option<Hit<'t>>, super::image::Damage>,
-    ) -> Result<Option<Entry<'t>>> {
+        go: impl FnOnce(&mut Walker<'t>) -> std::result::Result<Option<Hit>, super::image::Damage>,
+    ) -> Result<Option<Entry>> {
         let Some((image, unit)) = self.in_place(slot) else { return Ok(None) };
         let mut walk = image.walk(Some(unit));
         let hit = go(&mut walk).map_err(|damage| image.damaged(damage))?;

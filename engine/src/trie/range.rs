@@ -49,7 +49,7 @@ impl<'i, K: Symbol, V: Stored + ?Sized> Range<'i, K, V> {
         }
     }
 
-    fn step(&mut self) -> std::result::Result<Option<Hit<'i>>, Damage> {
+    fn step(&mut self) -> std::result::Result<Option<Hit>, Damage> {
         if let Some(front) = &mut self.front {
             return front.next();
         }
@@ -63,7 +63,7 @@ impl<'i, K: Symbol, V: Stored + ?Sized> Range<'i, K, V> {
         found
     }
 
-    fn step_back(&mut self) -> std::result::Result<Option<Hit<'i>>, Damage> {
+    fn step_back(&mut self) -> std::result::Result<Option<Hit>, Damage> {
         if let Some(back) = &mut self.back {
             return back.prev();
         }

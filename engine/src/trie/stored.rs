@@ -1,7 +1,7 @@
 //! What an image maps its keys to.
 
 use super::image::VARIABLE;
-use super::value::Value;
+use super::value::{Value, unpadded};
 
 /// What the keys of an [`Image`](super::Image) have: every [`Value`] of fixed width, `[u8]` (bytes of any length up
 /// to 4 GiB), or [`Rank`].
@@ -15,8 +15,8 @@ pub trait Stored {
     /// Nodes tell ranks.
     const RANKED: bool;
 
-    /// Makes the value of what is stored.
-    fn read(bytes: &[u8], rank: u64) -> Self::Read<'_>;
+    /// Makes the value of what is stored: its eight bytes, padded with zeros, or as many as there are of variable length.
+    fn read(padded: [u8; 8], variable: &[u8], rank: u64) -> Self::Read<'_>;
 
     /// Puts what is to be stored at the end of `out`.
     fn write(value: Self::Write<'_>, out: &mut Vec<u8>);
@@ -33,8 +33,8 @@ impl<V: Value> Stored for V {
     const RANKED: bool = false;
 
     #[inline]
-    fn read(bytes: &[u8], _: u64) -> V {
-        V::decode(bytes)
+    fn read(padded: [u8; 8], _: &[u8], _: u64) -> V {
+        unpadded(padded)
     }
 
     fn write(value: V, out: &mut Vec<u8>) {
@@ -51,7 +51,7 @@ impl Stored for Rank {
     const RANKED: bool = true;
 
     #[inline]
-    fn read(_: &[u8], rank: u64) -> u64 {
+    fn read(_: [u8; 8], _: &[u8], rank: u64) -> u64 {
         rank
     }
 
@@ -65,8 +65,8 @@ impl Stored for [u8] {
     const RANKED: bool = false;
 
     #[inline]
-    fn read(bytes: &[u8], _: u64) -> &[u8] {
-        bytes
+    fn read(_: [u8; 8], variable: &[u8], _: u64) -> &[u8] {
+        variable
     }
 
     fn write(value: &[u8], out: &mut Vec<u8>) {

@@ -107,7 +107,7 @@ impl Tree {
     }
 
     /// The value of a key.
-    pub(super) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<[u8; 8]>> {
         let (mut slot, mut key) = (&self.root, key);
         loop {
             if self.mapped
@@ -123,12 +123,12 @@ impl Tree {
                 NodeRef::Inner48(inner) => step(inner, key),
                 NodeRef::Inner256(inner) => step(inner, key),
                 NodeRef::Bucket(bucket) => {
-                    return Ok(bucket.find(key).map(|index| bucket.value(index, self.width)));
+                    return Ok(bucket.find(key).map(|index| padded(bucket.value(index, self.width))));
                 }
             };
             match taken {
                 Step::Down(child, rest) => (slot, key) = (child, rest),
-                Step::Here(value) => return Ok(value.map(|value| &value[..self.width])),
+                Step::Here(value) => return Ok(value.copied()),
                 Step::Nowhere => return Ok(None),
             }
         }

@@ -15,6 +15,12 @@ pub trait Value: Sized {
     fn decode(bytes: &[u8]) -> Self;
 }
 
+/// The value that was padded to eight bytes.
+#[inline]
+pub(super) fn unpadded<V: Value>(bytes: [u8; 8]) -> V {
+    V::decode(&bytes[..usize::from(V::WIDTH)])
+}
+
 /// No value: the trie is a set.
 impl Value for () {
     const WIDTH: u8 = 0;

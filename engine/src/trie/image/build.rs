@@ -9,10 +9,11 @@ use super::super::bucket::{MAX_ENTRIES, common_len, fits};
 use super::super::fingerprint::fingerprint;
 use super::group::Group;
 use super::layout::{
-    FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, KIND_BUCKET, KIND_INNER, MAX_LISTED, MAX_SECTION,
-    MAX_SHORT_PREFIX, NO_CHILD, NO_ROOT, Shape, UNIT,
+    FLAG_EVEN, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_TABLE, FLAG_VALUE, FLAG_WIDE, KIND_BUCKET, KIND_INNER,
+    MAX_LISTED, MAX_SECTION, MAX_SHORT_PREFIX, NO_CHILD, NO_ROOT, Shape, UNIT,
 };
 use super::output::Output;
+use super::packed::pack;
 use crate::error::Error;
 
 /// Why building stopped.
@@ -294,9 +295,17 @@ impl Builder {
 
     fn inner(&self, frame: &Frame, children: u32, flag: u8, prefix: &[u8], node: &mut Vec<u8>) {
         let n = frame.edges.len();
-        let kind = KIND_INNER | flag | if frame.value.is_some() { FLAG_VALUE } else { 0 };
+        let (low, high) = (frame.edges[0], frame.edges[n - 1]);
+        let places = usize::from(high - low) + 1;
+        // A table is looked at once; it is taken where it is not larger than a list, too.
+        let table = n > MAX_LISTED || 2 * places <= 3 * n;
+        let kind = KIND_INNER
+            | flag
+            | if frame.value.is_some() { FLAG_VALUE } else { 0 }
+            | if table { FLAG_TABLE } else { 0 };
         let prefix_len = if flag == 0 { prefix.len() as u8 } else { 0 };
-        node.extend([kind, (n - 1) as u8, prefix_len, 0]);
+        let [last, low] = if table { [high - low, low] } else { [(n - 1) as u8, 0] };
+        node.extend([kind, last, prefix_len, low]);
         node.extend(children.to_le_bytes());
         if let Some((slot, rank)) = &frame.value {
             if self.shape.ranks {
@@ -305,15 +314,15 @@ impl Builder {
             node.extend_from_slice(&slot[..self.shape.slot]);
         }
         node.extend_from_slice(prefix);
-        if n <= MAX_LISTED {
-            node.extend_from_slice(&frame.edges);
-            node.extend(frame.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
-        } else {
+        if table {
             let mut table = [NO_CHILD; 256];
             for (&edge, &offset) in frame.edges.iter().zip(&frame.offsets) {
-                table[usize::from(edge)] = offset;
+                table[usize::from(edge - low)] = offset;
             }
-            node.extend(table.iter().flat_map(|offset| offset.to_le_bytes()));
+            node.extend(table[..places].iter().flat_map(|offset| offset.to_le_bytes()));
+        } else {
+            node.extend_from_slice(&frame.edges);
+            node.extend(frame.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
         }
     }
 
@@ -326,12 +335,17 @@ impl Builder {
         let tails = (0..n).map(|index| &group.key(index)[shared..]);
         let coded = if self.front_coded { front_coding(tails.clone()) } else { None };
         let total = group.start(n) - n * shared;
-        let wide = coded.as_ref().map_or(total > 255, |coded| coded.wide);
+        let first = group.ends[0] - shared;
+        let even = coded.is_none() && first <= 255 && tails.clone().all(|tail| tail.len() == first);
+        let wide = !even && coded.as_ref().map_or(total > 255, |coded| coded.wide);
         let kind = KIND_BUCKET
             | flag
+            | if even { FLAG_EVEN } else { 0 }
             | if wide { FLAG_WIDE } else { 0 }
             | if coded.is_some() { FLAG_FRONT } else { 0 };
         node.extend([kind, n as u8, if flag == 0 { prefix.bytes().len() as u8 } else { 0 }]);
+        let width_at = node.len();
+        node.push(0);
         if self.shape.ranks {
             node.extend((group.rank as u32).to_le_bytes());
         }
@@ -339,14 +353,18 @@ impl Builder {
             node.extend_from_slice(&coded.lens);
         } else {
             node.extend(tails.clone().map(fingerprint));
-            let mut end = 0;
-            for tail in tails.clone() {
-                end += tail.len();
-                node.extend_from_slice(&(end as u16).to_le_bytes()[..if wide { 2 } else { 1 }]);
+            if even {
+                node.push(first as u8);
+            } else {
+                let mut end = 0;
+                for tail in tails.clone() {
+                    end += tail.len();
+                    node.extend_from_slice(&(end as u16).to_le_bytes()[..if wide { 2 } else { 1 }]);
+                }
             }
         }
         node.extend_from_slice(prefix.bytes());
-        node.extend_from_slice(&group.slots[..n * self.shape.slot]);
+        pack(&group.slots[..n * self.shape.slot], self.shape.slot, width_at, &mut node);
         match &coded {
             Some(coded) => node.extend_from_slice(&coded.tails),
             None => tails.for_each(|tail| node.extend_from_slice(tail)),

@@ -239,7 +239,7 @@ impl ImageFile {
                 return Err(self.corrupt(self.nodes.start as u64, fault));
             }
             if self.header.value_width == VARIABLE {
-                self.nodes().variable(hit.slot).map_err(|damage| self.damaged(damage))?;
+                self.nodes().variable(&hit.slot).map_err(|damage| self.damaged(damage))?;
             }
             before.clear();
             before.extend_from_slice(key);

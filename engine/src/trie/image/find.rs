@@ -3,37 +3,64 @@
 use super::super::bucket::MAX_ENTRIES;
 use super::super::fingerprint::fingerprint;
 use super::layout::{
-    BUCKET_HEAD, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, INNER_HEAD, KIND_BUCKET, KIND_INNER,
-    KIND_MASK, MAX_LISTED, NO_CHILD, UNIT,
+    BUCKET_HEAD, FLAG_EVEN, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_TABLE, FLAG_VALUE, FLAG_WIDE, INNER_HEAD,
+    KIND_BUCKET, KIND_INNER, KIND_MASK, NO_CHILD, UNIT,
 };
 use super::near::Near;
 use super::nodes::{Damage, Hit, Nodes, OUTSIDE, View};
+use super::packed::Packing;
 use crate::simd::{equal16, prefetch};
 
 /// Lookups that are under way at once, so that they wait for memory together.
 pub(in crate::trie) const LANES: usize = 16;
 
-/// One step of a lookup.
-enum Step<'i, 'k> {
-    /// Go on with the node at this unit and what is left of the key.
-    Down(u32, &'k [u8]),
-    Found(Hit<'i>),
+/// What a step of a lookup came to.
+enum Step {
+    /// To the next node.
+    Down,
+    Found(Hit),
     Absent,
+    Damaged(Damage),
 }
 
-/// A lookup under way, as its next [`Step`] needs it.
+/// A lookup under way.
 #[derive(Clone, Copy)]
-struct Lane<'k> {
-    index: usize,
+struct Way<'k> {
+    /// The node it came to.
     unit: u32,
     /// What is left of the key.
     key: &'k [u8],
 }
 
+/// One of many lookups under way.
+#[derive(Clone, Copy)]
+struct Lane<'k> {
+    index: usize,
+    way: Way<'k>,
+}
+
+/// Where no child is: behind every node.
+const NOWHERE: u64 = u64::MAX;
+
 /// The byte of a node in the section.
 #[inline(always)]
 fn byte_of(unit: u32) -> usize {
     unit as usize * UNIT as usize
+}
+
+/// Which of the `n` entries of a bucket, whose fingerprints are from `place` on, have this one.
+#[inline(always)]
+fn entries_with(node: Near<'_>, place: usize, n: usize, print: u8) -> u64 {
+    const PART: usize = 16;
+    let part = |index| u64::from(equal16(node.chunk(place + PART * index), print)) << (PART * index);
+    let mut found = part(0);
+    if n > PART {
+        found |= part(1);
+        if n > 2 * PART {
+            found |= part(2) | part(3);
+        }
+    }
+    found & (u64::MAX >> (MAX_ENTRIES - n))
 }
 
 /// Whether two slices are the same: without a call, by words of which the last one may overlap the one before.
@@ -58,22 +85,25 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() >= 4 {
         return a.first_chunk::<4>() == b.first_chunk::<4>() && a.last_chunk::<4>() == b.last_chunk::<4>();
     }
-    a.iter().zip(b).all(|(a, b)| a == b)
+    match (a, b) {
+        ([first, .., last], [other, .., end]) => {
+            first == other && a[a.len() / 2] == b[b.len() / 2] && last == end
+        }
+        _ => a.first() == b.first(),
+    }
 }
 
 impl<'i> Nodes<'i> {
     /// The value of `key` below the node at `unit`.
     #[inline]
-    pub(in crate::trie) fn find(&self, unit: u32, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
-        let (mut unit, mut key) = (unit, key);
+    pub(in crate::trie) fn find(&self, unit: u32, key: &[u8]) -> Result<Option<Hit>, Damage> {
+        let mut way = Way { unit, key };
         loop {
-            match self.step(unit, key)? {
-                Step::Down(child, rest) => {
-                    self.ask_for(child);
-                    (unit, key) = (child, rest);
-                }
+            match self.step(&mut way) {
+                Step::Down => self.ask_for(way.unit),
                 Step::Found(hit) => return Ok(Some(hit)),
                 Step::Absent => return Ok(None),
+                Step::Damaged(damage) => return Err(damage),
             }
         }
     }
@@ -83,31 +113,31 @@ impl<'i> Nodes<'i> {
         &self,
         unit: u32,
         keys: impl Iterator<Item = &'k [u8]>,
-        mut answer: impl FnMut(usize, Option<Hit<'i>>),
+        mut answer: impl FnMut(usize, Option<Hit>),
     ) -> Result<(), Damage> {
         let mut keys = keys.enumerate();
-        let mut lanes = [Lane { index: 0, unit, key: b"" }; LANES];
+        let mut lanes = [Lane { index: 0, way: Way { unit, key: b"" } }; LANES];
         let mut used = 0;
         for (index, key) in keys.by_ref().take(LANES) {
-            lanes[used] = Lane { index, unit, key };
+            lanes[used] = Lane { index, way: Way { unit, key } };
             used += 1;
         }
         while used > 0 {
             let mut at = 0;
             while let Some(lane) = lanes[..used].get_mut(at) {
-                let found = match self.step(lane.unit, lane.key)? {
-                    Step::Down(child, rest) => {
-                        self.ask_for(child);
-                        (lane.unit, lane.key) = (child, rest);
+                let found = match self.step(&mut lane.way) {
+                    Step::Down => {
+                        self.ask_for(lane.way.unit);
                         at += 1;
                         continue;
                     }
                     Step::Found(hit) => Some(hit),
                     Step::Absent => None,
+                    Step::Damaged(damage) => return Err(damage),
                 };
                 answer(lane.index, found);
                 if let Some((index, key)) = keys.next() {
-                    *lane = Lane { index, unit, key };
+                    *lane = Lane { index, way: Way { unit, key } };
                     at += 1;
                 } else {
                     used -= 1;
@@ -127,102 +157,100 @@ impl<'i> Nodes<'i> {
         }
     }
 
-    /// Takes one node of the way of `key`.
+    /// Takes one node of a way.
     #[inline(always)]
-    fn step<'k>(&self, unit: u32, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
-        let Some(node) = Near::of(self, byte_of(unit)) else {
-            return Err(Damage::new(byte_of(unit), OUTSIDE));
+    fn step(&self, way: &mut Way<'_>) -> Step {
+        let Some(node) = Near::of(self, byte_of(way.unit)) else {
+            return Step::Damaged(Damage::new(byte_of(way.unit), OUTSIDE));
         };
         let head = node.head();
         // Most inner nodes have no value and no prefix: where their edges are is known before they are read.
-        if head & 0xFF_00FF == u64::from(KIND_INNER) {
-            return self.choose(unit, node, INNER_HEAD, key);
-        }
-        match head as u8 & (KIND_MASK | FLAG_LONG_PREFIX | FLAG_FRONT) {
-            KIND_INNER => self.step_inner(unit, node, key),
-            KIND_BUCKET => self.step_bucket(unit, node, key),
-            _ => self.step_rarely(unit, key),
-        }
-    }
-
-    #[inline(always)]
-    fn step_inner<'k>(&self, unit: u32, node: Near<'i>, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
-        let [kind, _, len, ..] = node.head().to_le_bytes();
         let mut place = INNER_HEAD;
-        if kind & FLAG_VALUE != 0 {
-            place += self.shape.rank_len() + self.shape.slot;
+        let mut rest = way.key;
+        if head & !u64::from(FLAG_TABLE) & 0xFF_00FF != u64::from(KIND_INNER) {
+            let [kind, _, len, ..] = head.to_le_bytes();
+            match kind & (KIND_MASK | FLAG_LONG_PREFIX | FLAG_FRONT) {
+                KIND_INNER => {}
+                KIND_BUCKET => return self.step_bucket(way, node, head),
+                _ => return self.step_rarely(way),
+            }
+            if kind & FLAG_VALUE != 0 {
+                place += self.shape.rank_len() + self.shape.slot;
+            }
+            let Some((start, below)) = rest.split_at_checked(usize::from(len)) else { return Step::Absent };
+            if !same(start, node.slice(place, len)) {
+                return Step::Absent;
+            }
+            place += usize::from(len);
+            rest = below;
         }
-        let Some((start, rest)) = key.split_at_checked(usize::from(len)) else { return Ok(Step::Absent) };
-        if !same(start, node.slice(place, len)) {
-            return Ok(Step::Absent);
+        let Some((&edge, below)) = rest.split_first() else {
+            // No key ends at a node without a value.
+            return if head as u8 & FLAG_VALUE == 0 { Step::Absent } else { self.step_rarely(way) };
+        };
+        let child = self.child(node, head, place, edge);
+        // A child lies before its parent.
+        if child >= u64::from(way.unit) {
+            if child == NOWHERE {
+                return Step::Absent;
+            }
+            return Step::Damaged(Damage::new(byte_of(way.unit), "an inner node before its child"));
         }
-        if rest.is_empty() {
-            return self.step_rarely(unit, key);
-        }
-        self.choose(unit, node, place + usize::from(len), rest)
+        *way = Way { unit: child as u32, key: below };
+        Step::Down
     }
 
-    /// Takes the edge that `key` begins with, of an inner node whose edges are from `place` on.
+    /// The unit of the child below an edge, of an inner node whose edges are from `place` on.
     #[inline(always)]
-    fn choose<'k>(
-        &self,
-        unit: u32,
-        node: Near<'i>,
-        place: usize,
-        key: &'k [u8],
-    ) -> Result<Step<'i, 'k>, Damage> {
-        // No key ends at a node without a value.
-        let Some((&edge, rest)) = key.split_first() else { return Ok(Step::Absent) };
-        let head = node.head();
-        let n = usize::from((head >> 8) as u8) + 1;
-        let offset = if n <= MAX_LISTED {
-            let mut found = equal16(node.chunk(place), edge);
-            if n > 16 {
-                found |= equal16(node.chunk(place + 16), edge) << 16;
-            }
+    fn child(&self, node: Near<'_>, head: u64, place: usize, edge: u8) -> u64 {
+        let [kind, last, _, low, ..] = head.to_le_bytes();
+        let offset = if kind & FLAG_TABLE == 0 {
+            let n = usize::from(last) + 1;
+            let found = equal16(node.chunk(place), edge) | equal16(node.chunk(place + 16), edge) << 16;
             let index = found.trailing_zeros() as usize;
             if index >= n {
-                return Ok(Step::Absent);
+                return NOWHERE;
             }
             node.u16(place + n + 2 * index)
         } else {
-            let offset = node.u16(place + 2 * usize::from(edge));
-            if offset == usize::from(NO_CHILD) {
-                return Ok(Step::Absent);
+            let index = edge.wrapping_sub(low);
+            let offset = node.u16(place + 2 * usize::from(index));
+            if index > last || offset == usize::from(NO_CHILD) {
+                return NOWHERE;
             }
             offset
         };
-        let child = (head >> 32) + offset as u64;
-        if child >= u64::from(unit) {
-            return Err(Damage::new(byte_of(unit), "an inner node before its child"));
-        }
-        Ok(Step::Down(child as u32, rest))
+        (head >> 32) + offset as u64
     }
 
     #[inline(always)]
-    fn step_bucket<'k>(&self, unit: u32, node: Near<'i>, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
-        let [kind, n, prefix_len, ..] = node.head().to_le_bytes();
-        let (n, slot) = (usize::from(n), self.shape.slot);
+    fn step_bucket(&self, way: &mut Way<'_>, node: Near<'_>, head: u64) -> Step {
+        let [kind, n, prefix_len, width, ..] = head.to_le_bytes();
+        let n = usize::from(n);
         if n == 0 || n > MAX_ENTRIES {
-            return Err(Damage::new(byte_of(unit), "a bucket of no or too many entries"));
+            return Step::Damaged(Damage::new(byte_of(way.unit), "a bucket of no or too many entries"));
         }
+        let packing = Packing::of(self.shape.slot, width);
         let prints = BUCKET_HEAD + self.shape.rank_len();
         let lens = prints + n;
-        let wide = kind & FLAG_WIDE != 0;
-        let prefix = lens + if wide { 2 * n } else { n };
+        let (even, wide) = (kind & FLAG_EVEN != 0, kind & FLAG_WIDE != 0);
+        let prefix = lens + if even { 1 } else { n << u8::from(wide) };
         let slots = prefix + usize::from(prefix_len);
-        let Some((start, tail)) = key.split_at_checked(usize::from(prefix_len)) else {
-            return Ok(Step::Absent);
+        let Some((start, tail)) = way.key.split_at_checked(usize::from(prefix_len)) else {
+            return Step::Absent;
         };
-        let Ok(tail_len) = u8::try_from(tail.len()) else { return self.step_rarely(unit, key) };
-        let mut found = equal16(node.chunk(prints), fingerprint(tail)) & ((1 << n) - 1);
+        let Ok(tail_len) = u8::try_from(tail.len()) else { return self.step_rarely(way) };
+        let mut found = entries_with(node, prints, n, fingerprint(tail));
         if found == 0 || !same(start, node.slice(prefix, prefix_len)) {
-            return Ok(Step::Absent);
+            return Step::Absent;
         }
-        let tails = slots + n * slot;
+        let tails = slots + packing.len(n);
         while found != 0 {
             let index = found.trailing_zeros() as usize;
-            let (from, to) = if wide {
+            let (from, to) = if even {
+                let len = node.byte(lens);
+                (index * len, index * len + len)
+            } else if wide {
                 (if index == 0 { 0 } else { node.u16(lens + 2 * index - 2) }, node.u16(lens + 2 * index))
             } else {
                 // The byte before the first length is a fingerprint.
@@ -234,19 +262,23 @@ impl<'i> Nodes<'i> {
                 } else {
                     0
                 };
-                return Ok(Step::Found(Hit { slot: node.slice(slots + index * slot, slot as u8), rank }));
+                return Step::Found(Hit { slot: packing.near(node, slots, index), rank });
             }
             found &= found - 1;
         }
-        Ok(Step::Absent)
+        Step::Absent
     }
 
     /// As [`step`](Self::step), for all nodes: those with a long prefix or with front-coded tails, where a key ends, and for
     /// long tails.
     #[inline(never)]
-    fn step_rarely<'k>(&self, unit: u32, key: &'k [u8]) -> Result<Step<'i, 'k>, Damage> {
-        let view = self.view(unit)?;
-        let Some(rest) = key.strip_prefix(view.prefix()) else { return Ok(Step::Absent) };
+    fn step_rarely(&self, way: &mut Way<'_>) -> Step {
+        self.try_step_rarely(way).unwrap_or_else(Step::Damaged)
+    }
+
+    fn try_step_rarely(&self, way: &mut Way<'_>) -> Result<Step, Damage> {
+        let view = self.view(way.unit)?;
+        let Some(rest) = way.key.strip_prefix(view.prefix()) else { return Ok(Step::Absent) };
         let hit = match view {
             View::Inner(inner) => {
                 let Some((&edge, below)) = rest.split_first() else {
@@ -257,7 +289,11 @@ impl<'i> Nodes<'i> {
                     return Ok(Step::Absent);
                 }
                 let (found, child) = inner.child(index)?;
-                return Ok(if found == edge { Step::Down(child, below) } else { Step::Absent });
+                if found != edge {
+                    return Ok(Step::Absent);
+                }
+                *way = Way { unit: child, key: below };
+                return Ok(Step::Down);
             }
             View::Bucket(bucket) if bucket.is_front_coded() => {
                 bucket.find_front(rest).map(|index| bucket.hit(index))

@@ -1,7 +1,7 @@
 //! Numbers that the writer and the reader of nodes share. `FORMAT.md` has the pictures.
 
 /// Nodes are found by units of this many bytes from the start of their section.
-pub(super) const UNIT: u64 = 4;
+pub(super) const UNIT: u64 = 8;
 
 /// `root` of an image without nodes.
 pub(super) const NO_ROOT: u32 = u32::MAX;
@@ -23,6 +23,12 @@ pub(super) const FLAG_LONG_PREFIX: u8 = 0x10;
 /// An inner node with a value.
 pub(super) const FLAG_VALUE: u8 = 0x20;
 
+/// An inner node whose children are found in a table.
+pub(super) const FLAG_TABLE: u8 = 0x40;
+
+/// A bucket whose tails are all equally long.
+pub(super) const FLAG_EVEN: u8 = 0x20;
+
 /// A bucket whose lengths take two bytes an entry.
 pub(super) const FLAG_WIDE: u8 = 0x40;
 
@@ -31,7 +37,7 @@ pub(super) const FLAG_FRONT: u8 = 0x80;
 
 /// Bytes before the parts of variable length.
 pub(super) const INNER_HEAD: usize = 8;
-pub(super) const BUCKET_HEAD: usize = 3;
+pub(super) const BUCKET_HEAD: usize = 4;
 
 /// Bytes of a rank.
 pub(super) const RANK_LEN: usize = 4;
@@ -42,10 +48,10 @@ pub(super) const LONG_PREFIX_LEN: usize = 8;
 /// Longest prefix inside a node.
 pub(super) const MAX_SHORT_PREFIX: usize = 255;
 
-/// Most children that are found by comparing edges; more are found in a table of 256 offsets.
+/// Most children that are found by comparing edges.
 pub(super) const MAX_LISTED: usize = 32;
 
-/// The offset of an edge without child in a table.
+/// The offset of an edge without child in a table, which has one for every edge between the first and the last.
 pub(super) const NO_CHILD: u16 = u16::MAX;
 
 /// `value_width` of a file with values of variable length, and the bytes that refer to one.

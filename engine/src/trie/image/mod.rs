@@ -8,6 +8,7 @@ mod layout;
 mod near;
 mod nodes;
 mod output;
+mod packed;
 mod point;
 mod read;
 mod walk;

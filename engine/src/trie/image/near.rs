@@ -3,8 +3,8 @@
 use super::nodes::Nodes;
 
 /// How far from its start the parts of a node begin. Whatever a writer puts down keeps to it: of a bucket, head, rank,
-/// fingerprints, lengths, short prefix, values and tails are 3 + 4 + 16 + 32 + 255 + 128 + 576 bytes.
-const PLACES: usize = 1024;
+/// fingerprints, lengths, short prefix, values and tails are 4 + 4 + 64 + 128 + 255 + 512 + 1024 bytes.
+const PLACES: usize = 2048;
 
 /// The longest part that is read in one piece.
 const PIECE: usize = u8::MAX as usize;

@@ -4,11 +4,13 @@
 //! parent, so that a walk downwards ends whatever the bytes are. Lookups check once a node ([`Near`](super::near::Near)).
 
 use super::super::bucket::MAX_ENTRIES;
+use super::super::inner::padded;
 use super::layout::{
-    BUCKET_HEAD, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_VALUE, FLAG_WIDE, INNER_HEAD, KIND_BUCKET, KIND_INNER,
-    KIND_MASK, LONG_PREFIX_LEN, MAX_LISTED, NO_CHILD, Shape, UNIT,
+    BUCKET_HEAD, FLAG_EVEN, FLAG_FRONT, FLAG_LONG_PREFIX, FLAG_TABLE, FLAG_VALUE, FLAG_WIDE, INNER_HEAD,
+    KIND_BUCKET, KIND_INNER, KIND_MASK, LONG_PREFIX_LEN, MAX_LISTED, NO_CHILD, Shape, UNIT,
 };
 use super::near::Tail;
+use super::packed::Packing;
 
 /// What is wrong with the nodes, and where in their section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +45,9 @@ pub(in crate::trie) struct Nodes<'i> {
 
 /// The value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::trie) struct Hit<'i> {
-    /// What the node has for it: the value, or where it is.
-    pub(in crate::trie) slot: &'i [u8],
+pub(in crate::trie) struct Hit {
+    /// What the node has for it, padded with zeros: the value, or where it is.
+    pub(in crate::trie) slot: [u8; 8],
     /// How many keys there are before it, if the file tells; else 0.
     pub(in crate::trie) rank: u64,
 }
@@ -61,9 +63,11 @@ pub(super) enum View<'i> {
 pub(super) struct InnerView<'i> {
     at: usize,
     pub(super) prefix: &'i [u8],
-    pub(super) value: Option<Hit<'i>>,
+    pub(super) value: Option<Hit>,
     cluster: u32,
     n: usize,
+    /// The first edge of a table.
+    low: u8,
     /// Empty if the offsets are a table.
     edges: &'i [u8],
     offsets: &'i [u8],
@@ -82,11 +86,9 @@ pub(super) struct BucketView<'i> {
     pub(super) prefix: &'i [u8],
     prints: &'i [u8],
     lens: &'i [u8],
-    pub(super) slots: &'i [u8],
-    slot: usize,
+    slots: &'i [u8],
+    packing: Packing,
     tails: &'i [u8],
-    /// From the prefix, or what is behind it if it is far, to the end of the tails.
-    block: &'i [u8],
     pub(super) len: usize,
     pub(super) far: Option<Far>,
 }
@@ -139,17 +141,17 @@ impl<'i> Nodes<'i> {
     /// The node at `unit`.
     pub(super) fn view(&self, unit: u32) -> Result<View<'i>, Damage> {
         let at = unit as usize * UNIT as usize;
-        let [kind, n, prefix_len] = *self.chunk::<BUCKET_HEAD>(at)?;
+        let [kind, n, prefix_len, last] = *self.chunk::<BUCKET_HEAD>(at)?;
         let long = kind & FLAG_LONG_PREFIX != 0;
         if long && prefix_len != 0 {
             return Err(Damage::new(at, "a long prefix with a short one"));
         }
         match kind & KIND_MASK {
-            KIND_INNER if kind & (FLAG_WIDE | FLAG_FRONT) == 0 => {
+            KIND_INNER if kind & FLAG_FRONT == 0 => {
                 self.inner(at, kind, usize::from(n) + 1, usize::from(prefix_len)).map(View::Inner)
             }
-            KIND_BUCKET if kind & FLAG_VALUE == 0 => {
-                self.bucket(at, kind, usize::from(n), usize::from(prefix_len)).map(View::Bucket)
+            KIND_BUCKET if kind & FLAG_EVEN == 0 || kind & (FLAG_WIDE | FLAG_FRONT) == 0 => {
+                self.bucket(at, kind, usize::from(n), usize::from(prefix_len), last).map(View::Bucket)
             }
             _ => Err(Damage::new(at, "no kind of node")),
         }
@@ -171,61 +173,69 @@ impl<'i> Nodes<'i> {
         if kind & FLAG_VALUE != 0 {
             let rank = if self.shape.ranks { u64::from(u32_of(self.chunk(from)?)) } else { 0 };
             from += self.shape.rank_len();
-            value = Some(Hit { slot: self.slice(from, self.shape.slot)?, rank });
+            value = Some(Hit { slot: padded(self.slice(from, self.shape.slot)?), rank });
             from += self.shape.slot;
         }
         let (from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
-        let listed = if n <= MAX_LISTED { n } else { 0 };
+        let (table, low, places) = (kind & FLAG_TABLE != 0, head[3], n);
+        let listed = if table { 0 } else { places };
         let edges = self.slice(from, listed)?;
-        let offsets = self.slice(from + listed, if n <= MAX_LISTED { 2 * n } else { 512 })?;
+        let offsets = self.slice(from + listed, 2 * places)?;
         let len = from + listed + offsets.len() - at;
-        if head[3] != 0 || (n == 1 && value.is_none()) || !edges.is_sorted_by(|a, b| a < b) {
+        let mut view = InnerView { at, prefix, value, cluster, n, low, edges, offsets, len, far };
+        if table {
+            view.n = view.in_table().count();
+            let ends = [0, places - 1].map(|place| u16_in(offsets, place));
+            if usize::from(low) + places > 256 || ends.contains(&usize::from(NO_CHILD)) {
+                return Err(Damage::new(at, "an inner node whose table does not begin and end with a child"));
+            }
+        } else if low != 0 || places > MAX_LISTED || !edges.is_sorted_by(|a, b| a < b) {
             return Err(Damage::new(at, "an inner node whose edges are not in order"));
         }
-        if listed == 0 && (0..256).filter(|&edge| u16_in(offsets, edge) != usize::from(NO_CHILD)).count() != n
-        {
-            return Err(Damage::new(at, "an inner node with another number of children than it says"));
+        if view.n == 1 && value.is_none() {
+            return Err(Damage::new(at, "an inner node with one child and no value"));
         }
-        Ok(InnerView { at, prefix, value, cluster, n, edges, offsets, len, far })
+        Ok(view)
     }
 
-    fn bucket(&self, at: usize, kind: u8, n: usize, prefix_len: usize) -> Result<BucketView<'i>, Damage> {
+    fn bucket(
+        &self,
+        at: usize,
+        kind: u8,
+        n: usize,
+        prefix_len: usize,
+        width: u8,
+    ) -> Result<BucketView<'i>, Damage> {
         if !(1..=MAX_ENTRIES).contains(&n) {
             return Err(Damage::new(at, "a bucket of no or too many entries"));
         }
         let mut from = at + BUCKET_HEAD;
+        let packing = Packing::of(self.shape.slot, width);
+        if !packing.is_known() {
+            return Err(Damage::new(at, "a bucket whose values are packed in an unknown way"));
+        }
         let rank = if self.shape.ranks { Some(u64::from(u32_of(self.chunk(from)?))) } else { None };
         from += self.shape.rank_len();
         let prints = self.slice(from, if kind & FLAG_FRONT == 0 { n } else { 0 })?;
         from += prints.len();
-        let lens = self.slice(from, if kind & FLAG_WIDE == 0 { n } else { 2 * n })?;
+        let lens = match kind & (FLAG_EVEN | FLAG_WIDE) {
+            FLAG_EVEN => 1,
+            FLAG_WIDE => 2 * n,
+            _ => n,
+        };
+        let lens = self.slice(from, lens)?;
         from += lens.len();
         let (mut from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
-        let block = if far.is_none() { from - prefix_len } else { from };
-        let slots = self.slice(from, n * self.shape.slot)?;
+        let slots = self.slice(from, packing.len(n))?;
         from += slots.len();
-        let mut view = BucketView {
-            at,
-            n,
-            kind,
-            rank,
-            prefix,
-            prints,
-            lens,
-            slots,
-            slot: self.shape.slot,
-            tails: &[],
-            block: &[],
-            len: 0,
-            far,
-        };
+        let mut view =
+            BucketView { at, n, kind, rank, prefix, prints, lens, slots, packing, tails: &[], len: 0, far };
         let tails_len = if kind & FLAG_FRONT == 0 {
             view.end(n - 1)
         } else {
             (0..n).map(|index| view.front(index).1).sum()
         };
         view.tails = self.slice(from, tails_len)?;
-        view.block = self.slice(block, from + tails_len - block)?;
         view.len = from + tails_len - at;
         if kind & FLAG_FRONT == 0 && !(1..n).all(|index| view.end(index - 1) <= view.end(index)) {
             return Err(Damage::new(at, "a bucket whose tails do not fit"));
@@ -253,6 +263,12 @@ impl<'i> View<'i> {
 }
 
 impl InnerView<'_> {
+    /// The edges of a table that have children, and the offset of each.
+    fn in_table(&self) -> impl Iterator<Item = (u8, usize)> {
+        let offset = |place| (self.low.wrapping_add(place as u8), u16_in(self.offsets, place));
+        (0..self.offsets.len() / 2).map(offset).filter(|&(_, offset)| offset != usize::from(NO_CHILD))
+    }
+
     pub(super) fn children(&self) -> usize {
         self.n
     }
@@ -261,10 +277,7 @@ impl InnerView<'_> {
     pub(super) fn child(&self, index: usize) -> Result<(u8, u32), Damage> {
         let (edge, offset) = match self.edges.get(index) {
             Some(&edge) => (edge, u16_in(self.offsets, index)),
-            None => (0..256)
-                .map(|edge| (edge as u8, u16_in(self.offsets, edge)))
-                .filter(|&(_, offset)| offset != usize::from(NO_CHILD))
-                .nth(index)
+            None => (self.in_table().nth(index))
                 .ok_or_else(|| Damage::new(self.at, "an inner node with too few children"))?,
         };
         let child = self.cluster.checked_add(offset as u32);
@@ -277,9 +290,7 @@ impl InnerView<'_> {
     /// The first child whose edge is not below `edge`.
     pub(super) fn lower_bound(&self, edge: u8) -> usize {
         if self.edges.is_empty() {
-            (0..usize::from(edge))
-                .filter(|&below| u16_in(self.offsets, below) != usize::from(NO_CHILD))
-                .count()
+            self.in_table().take_while(|&(below, _)| below < edge).count()
         } else {
             self.edges.partition_point(|&below| below < edge)
         }
@@ -288,10 +299,11 @@ impl InnerView<'_> {
 
 impl<'i> BucketView<'i> {
     pub(super) fn end(&self, index: usize) -> usize {
-        if self.kind & FLAG_WIDE == 0 {
-            self.lens.get(index).copied().map_or(0, usize::from)
-        } else {
-            u16_in(self.lens, index)
+        let byte = |index| self.lens.get(index).copied().map_or(0, usize::from);
+        match self.kind & (FLAG_EVEN | FLAG_WIDE) {
+            FLAG_EVEN => byte(0) * (index + 1),
+            FLAG_WIDE => u16_in(self.lens, index),
+            _ => byte(index),
         }
     }
 
@@ -310,8 +322,8 @@ impl<'i> BucketView<'i> {
         self.kind & FLAG_FRONT != 0
     }
 
-    pub(super) fn hit(&self, index: usize) -> Hit<'i> {
-        let slot = self.slots.get(index * self.slot..(index + 1) * self.slot).unwrap_or(&[]);
+    pub(super) fn hit(&self, index: usize) -> Hit {
+        let slot = self.packing.get(self.slots, index);
         Hit { slot, rank: self.rank.map_or(0, |rank| rank + index as u64) }
     }
 
@@ -321,14 +333,17 @@ impl<'i> BucketView<'i> {
         self.tails.get(start..self.end(index)).unwrap_or(&[])
     }
 
-    /// The fingerprints, and the bytes of the tails, of a bucket that is not front-coded.
-    pub(super) fn plain(&self) -> Option<(&'i [u8], usize)> {
-        (!self.is_front_coded()).then_some((self.prints, self.tails.len()))
+    /// The fingerprints and the tails of a bucket that is not front-coded.
+    pub(super) fn plain(&self) -> Option<(&'i [u8], &'i [u8])> {
+        (!self.is_front_coded()).then_some((self.prints, self.tails))
     }
 
-    /// A prefix that is far, and everything from a prefix that is not to the end of the tails.
-    pub(super) fn blocks(&self) -> [&'i [u8]; 2] {
-        [if self.far.is_some() { self.prefix } else { &[] }, self.block]
+    /// The values, one behind the other, of `width` bytes each.
+    pub(super) fn values<'o>(&self, width: usize, out: &'o mut [u8; 8 * MAX_ENTRIES]) -> &'o [u8] {
+        for index in 0..self.n {
+            out[index * width..(index + 1) * width].copy_from_slice(&self.hit(index).slot[..width]);
+        }
+        &out[..self.n * width]
     }
 
     /// The fingerprint that is stored for entry `index`, if there is one.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::format::{PAGE_LEN, Replacement, crc32};
 
 /// Bytes that gather before they are written to storage; a multiple of a page.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 2 << 20;
 
 /// A file from its start on. Its first bytes come last, as they tell what the rest is.
 pub(in crate::trie) struct Output<'s> {

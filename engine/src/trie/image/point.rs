@@ -142,13 +142,13 @@ impl<'i> Point<'i> {
 
     /// The value of `key`.
     #[inline]
-    pub(in crate::trie) fn find(&self, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
+    pub(in crate::trie) fn find(&self, key: &[u8]) -> Result<Option<Hit>, Damage> {
         let (line, print) = home(hash(key), self.lines.len());
         self.find_from(line, print, key)
     }
 
     #[inline(always)]
-    fn find_from(&self, home: usize, print: u8, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
+    fn find_from(&self, home: usize, print: u8, key: &[u8]) -> Result<Option<Hit>, Damage> {
         let mut line = home;
         loop {
             let entries = self.lines.get(line).ok_or_else(|| Damage::new(0, OUTSIDE))?;
@@ -186,7 +186,7 @@ impl<'i> Point<'i> {
 
     /// What the record at byte `at` has, if it is that of `key`.
     #[inline(always)]
-    fn record(&self, at: usize, key: &[u8]) -> Result<Option<Hit<'i>>, Damage> {
+    fn record(&self, at: usize, key: &[u8]) -> Result<Option<Hit>, Damage> {
         let outside = || Damage::new(0, "a record beyond the end of its section");
         let record = self.records.get(at..).ok_or_else(outside)?;
         let &len = record.first().ok_or_else(outside)?;
@@ -205,6 +205,10 @@ impl<'i> Point<'i> {
             return Ok(None);
         }
         let (head, slot) = head.split_at(head.len() - self.shape.slot);
+        let slot = match slot {
+            [a, b, c, d] => [*a, *b, *c, *d, 0, 0, 0, 0],
+            _ => slot.first_chunk().map_or([0; 8], |slot| *slot),
+        };
         let rank = if self.shape.ranks {
             head.last_chunk::<RANK_LEN>().map_or(0, |rank| u32::from_le_bytes(*rank))
         } else {
@@ -217,7 +221,7 @@ impl<'i> Point<'i> {
     pub(in crate::trie) fn find_many<'k>(
         &self,
         mut keys: impl Iterator<Item = &'k [u8]>,
-        mut answer: impl FnMut(usize, Option<Hit<'i>>),
+        mut answer: impl FnMut(usize, Option<Hit>),
     ) -> Result<(), Damage> {
         let (mut index, mut lanes) = (0, [(0, 0, &b""[..]); LANES]);
         loop {

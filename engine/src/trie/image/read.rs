@@ -70,7 +70,7 @@ impl ImageFile {
 
     /// The value of a key, by the fastest way there is.
     #[inline]
-    pub(in crate::trie) fn find(&self, key: &[u8]) -> std::result::Result<Option<Hit<'_>>, Damage> {
+    pub(in crate::trie) fn find(&self, key: &[u8]) -> std::result::Result<Option<Hit>, Damage> {
         match self.point() {
             Some(point) => point.find(key),
             None => self.find_ordered(key),
@@ -79,7 +79,7 @@ impl ImageFile {
 
     /// The value of a key, by way of the nodes.
     #[inline]
-    pub(in crate::trie) fn find_ordered(&self, key: &[u8]) -> std::result::Result<Option<Hit<'_>>, Damage> {
+    pub(in crate::trie) fn find_ordered(&self, key: &[u8]) -> std::result::Result<Option<Hit>, Damage> {
         match self.root() {
             Some(root) => self.nodes().find(root, key),
             None => Ok(None),
@@ -90,7 +90,7 @@ impl ImageFile {
     pub(in crate::trie) fn find_many<'i, 'k>(
         &'i self,
         keys: impl Iterator<Item = &'k [u8]>,
-        mut answer: impl FnMut(usize, Option<Hit<'i>>),
+        mut answer: impl FnMut(usize, Option<Hit>),
     ) -> std::result::Result<(), Damage> {
         match (self.point(), self.root()) {
             (Some(point), _) => point.find_many(keys, answer),
@@ -157,7 +157,7 @@ impl ImageFile {
         }
         let node = match &view {
             View::Inner(inner) => inner_node(inner),
-            View::Bucket(bucket) => bucket_node(bucket),
+            View::Bucket(bucket) => bucket_node(bucket, self.shape.slot),
         };
         Ok((node.map_err(|damage| self.damaged(damage))?, view.weight()))
     }
@@ -185,8 +185,9 @@ impl ImageFile {
 }
 
 fn inner_node(inner: &InnerView<'_>) -> std::result::Result<Node, Damage> {
-    let value = inner.value.map(|hit| hit.slot);
-    let mut node = Node::inner(Head::new(inner.prefix, value), inner.children());
+    let mut head = Head::new(inner.prefix, None);
+    head.value = inner.value.map(|hit| hit.slot);
+    let mut node = Node::inner(head, inner.children());
     for index in 0..inner.children() {
         let (edge, child) = inner.child(index)?;
         node.add(edge, Slot::image(child));
@@ -195,14 +196,18 @@ fn inner_node(inner: &InnerView<'_>) -> std::result::Result<Node, Damage> {
 }
 
 /// Makes sure of what reading a bucket relies on, and leaves it to the first change whether the keys are in order.
-fn bucket_node(bucket: &BucketView<'_>) -> std::result::Result<Node, Damage> {
-    let (n, mut ends) = (bucket.n, [0; 2 * MAX_ENTRIES]);
-    if let Some((prints, tails_len)) = bucket.plain() {
+fn bucket_node(bucket: &BucketView<'_>, width: usize) -> std::result::Result<Node, Damage> {
+    let (n, mut ends, mut values) = (bucket.n, [0; 2 * MAX_ENTRIES], [0; 8 * MAX_ENTRIES]);
+    let values = bucket.values(width, &mut values);
+    let parts = |fingerprints, ends, tails| {
+        let prefix = bucket.prefix;
+        Node::Bucket(Bucket::new(&Parts { foreign: true, fingerprints, ends, prefix, values, tails }))
+    };
+    if let Some((prints, tails)) = bucket.plain() {
         for index in 0..n {
             set_end(&mut ends, index, bucket.end(index));
         }
-        let lens = (bucket.prefix.len(), tails_len);
-        return Ok(Node::Bucket(Bucket::copied(prints, &ends[..2 * n], lens, bucket.blocks())));
+        return Ok(parts(prints, &ends[..2 * n], tails));
     }
     let mut prints = [0; MAX_ENTRIES];
     let (mut tails, mut tail) = (Vec::new(), Vec::new());
@@ -212,12 +217,5 @@ fn bucket_node(bucket: &BucketView<'_>) -> std::result::Result<Node, Damage> {
         tails.extend_from_slice(&tail);
         set_end(&mut ends, index, tails.len());
     }
-    Ok(Node::Bucket(Bucket::new(&Parts {
-        foreign: true,
-        fingerprints: &prints[..n],
-        ends: &ends[..2 * n],
-        prefix: bucket.prefix,
-        values: bucket.slots,
-        tails: &tails,
-    })))
+    Ok(parts(&prints[..n], &ends[..2 * n], &tails))
 }

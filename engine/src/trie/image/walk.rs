@@ -27,7 +27,7 @@ struct Frame<'i> {
     place: usize,
 }
 
-type Found<'i> = Result<Option<Hit<'i>>, Damage>;
+type Found<'i> = Result<Option<Hit>, Damage>;
 
 impl<'i> Walker<'i> {
     pub(in crate::trie) fn new(nodes: Nodes<'i>, root: Option<u32>) -> Self {

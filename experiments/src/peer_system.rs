@@ -51,6 +51,12 @@ impl System for Peers {
         "peers"
     }
 
+    fn check(&self, setup: &Setup) -> Result<()> {
+        let (keys, words): (String, String) =
+            (setup.params.get("keys")?, setup.params.get_or("words", String::new())?);
+        Workload::named(&keys)?.check(path_of(&words))
+    }
+
     fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
         let (structure, workload): (String, String) =
             (setup.params.get("structure")?, setup.params.get("keys")?);
@@ -64,7 +70,7 @@ impl System for Peers {
                 "{terms} terms and {passes} passes: expected at least 1 of each"
             )));
         }
-        let keys = workload.keys(terms, (!words.is_empty()).then_some(words.as_str()))?;
+        let keys = workload.keys(terms, path_of(&words))?;
         let folder = workload.folder(terms);
         let path = structure.ready(&folder, &keys)?;
         let lookups = lookups as usize;
@@ -85,6 +91,11 @@ impl System for Peers {
             keys,
         }))
     }
+}
+
+/// The path of the words that was registered, if one was.
+fn path_of(words: &str) -> Option<&str> {
+    (!words.is_empty()).then_some(words)
 }
 
 impl Prepared for Asking {

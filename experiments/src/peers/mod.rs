@@ -7,6 +7,7 @@ mod workload;
 use crate::questions::Questions;
 use harness::worker::{Error, Result};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 pub(crate) use workload::Workload;
 
@@ -25,6 +26,9 @@ pub(crate) trait Dictionary {
         })
     }
 }
+
+/// The extension of what says how long a file took to build, in nanoseconds.
+pub(crate) const BUILD_TIME: &str = "build-ns";
 
 /// A kind of dictionary.
 pub(crate) struct Structure {
@@ -82,7 +86,12 @@ impl Structure {
             // Under another name first, so that a half-built file is never taken for one, and a mapped one stays.
             let unfinished = folder.join(format!("{}.unfinished-{}", self.file, std::process::id()));
             let _ = std::fs::remove_file(&unfinished);
+            let start = Instant::now();
             self.build(&unfinished, keys)?;
+            // Beside what is kept: some take minutes to build again.
+            let took = start.elapsed().as_nanos().to_string();
+            std::fs::write(path.with_extension(BUILD_TIME), took)
+                .map_err(Error::context(format!("failed to note how long `{}` took", self.name)))?;
             std::fs::rename(&unfinished, &path)
                 .map_err(Error::context(format!("failed to name `{}`", path.display())))?;
         }

@@ -44,6 +44,15 @@ impl Workload {
         Path::new("target/bench-scratch/peers").join(format!("{}-{count}", self.name()))
     }
 
+    /// Whether what the keys are made from is there.
+    pub(crate) fn check(self, words: Option<&str>) -> Result<()> {
+        if self != Self::Words {
+            return Ok(());
+        }
+        let path = words.unwrap_or(WORDS);
+        std::fs::File::open(path).map(drop).map_err(missing(path))
+    }
+
     /// About `count` keys, sorted, each once; of words at most as many as there are. `words` is the list's path, if
     /// it is not where Debian has it.
     pub(crate) fn keys(self, count: u64, words: Option<&str>) -> Result<Vec<String>> {
@@ -51,9 +60,7 @@ impl Workload {
             Self::Ledger => return Ok(terms(count)),
             Self::Words => {
                 let path = words.unwrap_or(WORDS);
-                let text = std::fs::read_to_string(path).map_err(Error::context(format!(
-                    "failed to read the words at `{path}`; install Debian's `wamerican-insane` or set `words`"
-                )))?;
+                let text = std::fs::read_to_string(path).map_err(missing(path))?;
                 text.lines().take(count as usize).map(str::to_owned).collect()
             }
             Self::Urls => (0..count).map(url).collect(),
@@ -63,6 +70,13 @@ impl Workload {
         keys.dedup();
         Ok(keys)
     }
+}
+
+/// The error for words that cannot be read.
+fn missing(path: &str) -> impl FnOnce(std::io::Error) -> Error {
+    Error::context(format!(
+        "failed to read the words at `{path}`; install Debian's `wamerican-insane` or set `words`"
+    ))
 }
 
 fn hex(i: u64) -> String {

@@ -1,9 +1,11 @@
 //! The gate before a run: the host is as registered, or nothing is measured.
 
 use super::failure::{Exit, Failure};
+use super::project::Project;
+use super::scratch::Scratch;
 use super::ui::Ui;
 use crate::host::{self, Kernel, Moment};
-use crate::measure::{self, Interrupt};
+use crate::measure::{self, Interrupt, Program};
 use crate::prereg::{Environment, Pin, Prereg};
 use std::time::{Duration, Instant};
 
@@ -47,6 +49,20 @@ pub(super) fn gate(prereg: &Prereg, wait: bool, interrupt: &Interrupt, ui: &Ui) 
             ));
         }
     }
+}
+
+/// Refuses a host that lacks what a worker says it takes.
+pub(super) fn complete(
+    prereg: &Prereg,
+    programs: &[Program],
+    project: &Project,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let scratch = Scratch::of(project, &format!("check-{}", std::process::id()));
+    measure::check(prereg, programs, &project.root, &scratch.0, interrupt).map_err(|it| {
+        let failure = Failure { exit: Exit::Host, ..Failure::from(&it) };
+        failure.context("the host lacks what is to be measured with, nothing was measured or recorded")
+    })
 }
 
 /// What waiting does not change.

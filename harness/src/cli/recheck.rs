@@ -3,7 +3,7 @@
 use super::args::{Global, Recheck};
 use super::begun::begin;
 use super::failure::{Exit, Failure};
-use super::gate::gate;
+use super::gate::{complete, gate};
 use super::project::Project;
 use super::recording::Recording;
 use super::records::Records;
@@ -138,6 +138,7 @@ fn again(
     ui: &mut Ui,
 ) -> Result<(Uuid, Standing), Failure> {
     let programs = programs(prereg, project, ui)?;
+    complete(prereg, &programs, project, interrupt)?;
     let registration = session::freeze(records, project, ui, prereg)?;
     gate(prereg, wait, interrupt, ui)?;
     let begun = begin(records, project, prereg, &registration, &programs, ui)?;

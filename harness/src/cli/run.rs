@@ -25,6 +25,7 @@ pub(super) fn run(args: &Run, global: &Global, project: &Project, ui: &mut Ui) -
     }
     let programs = programs(&prereg, project, ui)?;
     warn_of_variables(&prereg, ui);
+    gate::complete(&prereg, &programs, project, &interrupt)?;
     if args.quick {
         return rehearse(&prereg, programs, project, &interrupt, ui);
     }

@@ -25,6 +25,8 @@ pub(super) struct Conversation {
     arm: String,
     cell: String,
     timeout: Duration,
+    /// Whether it said that it can be asked to check.
+    pub(super) checks: bool,
     /// What it echoes, once it is prepared.
     pub(super) effective: BTreeMap<String, Value>,
     /// The processor that it is bound to.
@@ -40,15 +42,16 @@ impl Conversation {
     /// With a process that was just started for an arm of a cell.
     pub(super) fn new(child: Child, pipes: Pipes, arm: &str, cell: &Cell, timeout: Duration) -> Self {
         let (arm, cell) = (arm.to_owned(), cell.to_string());
-        Self { child, pipes, arm, cell, timeout, effective: BTreeMap::new(), core: None }
+        Self { child, pipes, arm, cell, timeout, checks: false, effective: BTreeMap::new(), core: None }
     }
 
     pub(super) fn greet(&mut self, system: &str, interrupt: &Interrupt) -> Result<(), Failure> {
         let at = self.at("hello");
         match self.ask(&at, &Request::Hello { protocol: protocol::VERSION }, interrupt)? {
-            Answer::Hello { protocol: protocol::VERSION, systems, .. }
+            Answer::Hello { protocol: protocol::VERSION, systems, checks, .. }
                 if systems.iter().any(|it| it == system) =>
             {
+                self.checks = checks;
                 Ok(())
             }
             Answer::Hello { protocol: protocol::VERSION, systems, .. } => {
@@ -63,6 +66,22 @@ impl Conversation {
         }
     }
 
+    /// Asks whether the host has what it takes for an arm of a cell.
+    pub(super) fn check(
+        &mut self,
+        prereg: &Prereg,
+        arm: &Arm,
+        cell: &Cell,
+        scratch: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        let at = self.at("check");
+        match self.ask(&at, &Request::Check(what(prereg, arm, cell, scratch)), interrupt)? {
+            Answer::Fit {} => Ok(()),
+            other => Err(self.garbage(at, &other, "a `fit` was expected")),
+        }
+    }
+
     pub(super) fn prepare(
         &mut self,
         prereg: &Prereg,
@@ -73,20 +92,7 @@ impl Conversation {
     ) -> Result<(), Failure> {
         let at = self.at("prepare");
         let params = prereg.params_of(arm, cell);
-        let request = Request::Prepare(Prepare {
-            system: prereg.worker.system.clone(),
-            params: params.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
-            seed: prereg.design.seed,
-            scratch: scratch.display().to_string(),
-            clock: prereg.design.clock.to_string(),
-            metrics: prereg
-                .metrics
-                .iter()
-                // What is counted from outside is not asked for.
-                .filter(|it| it.probe.is_none())
-                .map(|it| (it.name.clone(), it.unit.to_string()))
-                .collect(),
-        });
+        let request = Request::Prepare(what(prereg, arm, cell, scratch));
         match self.ask(&at, &request, interrupt)? {
             Answer::Ready { effective } => self.effective = effective,
             other => return Err(self.garbage(at, &other, "a `ready` was expected")),
@@ -275,6 +281,25 @@ fn same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,
         _ => a == b,
+    }
+}
+
+/// What a worker is to make ready.
+fn what(prereg: &Prereg, arm: &Arm, cell: &Cell, scratch: &Path) -> Prepare {
+    let params = prereg.params_of(arm, cell);
+    Prepare {
+        system: prereg.worker.system.clone(),
+        params: params.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
+        seed: prereg.design.seed,
+        scratch: scratch.display().to_string(),
+        clock: prereg.design.clock.to_string(),
+        metrics: prereg
+            .metrics
+            .iter()
+            // What is counted from outside is not asked for.
+            .filter(|it| it.probe.is_none())
+            .map(|it| (it.name.clone(), it.unit.to_string()))
+            .collect(),
     }
 }
 

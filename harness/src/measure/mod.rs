@@ -113,6 +113,23 @@ pub fn source<'a>(
     Ok(Box::new(Workers::new(prereg, programs, root, scratch, interrupt).padded(plan).counting()?))
 }
 
+/// Asks the workers of `prereg`, before anything is measured, whether the host has what they take.
+///
+/// # Errors
+/// [`Failure::Refused`] with what is missing.
+pub fn check(
+    prereg: &Prereg,
+    programs: &[Program],
+    root: &Path,
+    scratch: &Path,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    match Who::of(prereg) {
+        Who::Worker => Workers::new(prereg, programs.to_vec(), root, scratch, interrupt).check(),
+        Who::Command => Ok(()),
+    }
+}
+
 /// A block that breaks the registered rule so often ends the run for now.
 const MOST_ATTEMPTS: u32 = 10;
 

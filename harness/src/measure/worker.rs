@@ -101,8 +101,39 @@ impl<'a> Workers<'a> {
         environment
     }
 
-    /// Starts a process of an arm and prepares it; with `callgrind`, one whose instructions are counted.
-    fn start(
+    /// Whether the host has what the worker of every arm takes, as far as the workers know before they prepare anything.
+    ///
+    /// A worker that cannot be asked, or not even be greeted, is left to the run, which tells more of it.
+    pub fn check(&self) -> Result<(), Failure> {
+        for (arm, registered) in self.prereg.arms.iter().enumerate() {
+            for cell in &self.prereg.cells() {
+                let Ok(mut worker) = self.greeted(cell, arm, 0, None) else { break };
+                if !worker.checks {
+                    break;
+                }
+                let scratch = self.scratch_of(cell, &self.programs[arm]);
+                worker.check(self.prereg, registered, cell, &scratch, self.interrupt)?;
+                worker.finish(self.interrupt)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The scratch folder of a cell, as a program in its own folder finds it.
+    fn scratch_of(&self, cell: &Cell, program: &Program) -> PathBuf {
+        let scratch = self.scratch.join(folder(cell));
+        match &program.folder {
+            // As many steps up as the folder lies below the root.
+            Some(folder) => {
+                let up = shown(folder, &self.root).components().map(|_| "..").collect::<PathBuf>();
+                up.join(shown(&scratch, &self.root))
+            }
+            None => shown(&scratch, &self.root).to_owned(),
+        }
+    }
+
+    /// Starts a process of an arm and greets it; with `callgrind`, one whose instructions are counted.
+    fn greeted(
         &self,
         cell: &Cell,
         arm: usize,
@@ -111,15 +142,6 @@ impl<'a> Workers<'a> {
     ) -> Result<Conversation, Failure> {
         let build = if self.prereg.design.builds > 1 { process } else { 0 };
         let (program, registered) = (self.programs[arm].build(build), &self.prereg.arms[arm]);
-        let mut scratch = self.scratch.join(folder(cell));
-        if callgrind.is_some() {
-            // What the measured process has there is not to be touched.
-            scratch.push("counted");
-        }
-        std::fs::create_dir_all(&scratch).map_err(|source| Failure::Scratch {
-            attempt: format!("create scratch folder `{}`", shown(&scratch, &self.root).display()),
-            source,
-        })?;
         let start = |source| Failure::Start { command: program.shown.clone(), source };
         let mut command = match callgrind {
             Some(callgrind) => callgrind.command(program, program.args.iter().cloned(), true),
@@ -147,15 +169,32 @@ impl<'a> Workers<'a> {
         let (pipes, timeout) = (pipes.map_err(start)?, self.prereg.worker.timeout.saturating_mul(slower));
         let mut conversation = Conversation::new(child, pipes, &registered.name, cell, timeout);
         conversation.greet(&self.prereg.worker.system, self.interrupt)?;
-        let scratch = match &program.folder {
-            // As many steps up as the folder lies below the root.
-            Some(folder) => {
-                let up = shown(folder, &self.root).components().map(|_| "..").collect::<PathBuf>();
-                up.join(shown(&scratch, &self.root))
-            }
-            None => shown(&scratch, &self.root).to_owned(),
+        Ok(conversation)
+    }
+
+    /// Starts a process of an arm and prepares it; with `callgrind`, one whose instructions are counted.
+    fn start(
+        &self,
+        cell: &Cell,
+        arm: usize,
+        process: u32,
+        callgrind: Option<&Callgrind>,
+    ) -> Result<Conversation, Failure> {
+        // What the measured process has there is not to be touched.
+        let own: &[&str] = if callgrind.is_some() { &["counted"] } else { &[] };
+        let within = |mut path: PathBuf| {
+            path.extend(own);
+            path
         };
-        conversation.prepare(self.prereg, registered, cell, &scratch, self.interrupt)?;
+        let scratch = within(self.scratch.join(folder(cell)));
+        std::fs::create_dir_all(&scratch).map_err(|source| Failure::Scratch {
+            attempt: format!("create scratch folder `{}`", shown(&scratch, &self.root).display()),
+            source,
+        })?;
+        let mut conversation = self.greeted(cell, arm, process, callgrind)?;
+        let build = if self.prereg.design.builds > 1 { process } else { 0 };
+        let scratch = within(self.scratch_of(cell, self.programs[arm].build(build)));
+        conversation.prepare(self.prereg, &self.prereg.arms[arm], cell, &scratch, self.interrupt)?;
         if let Some(paddings) = self.paddings(cell) {
             conversation.effective.insert(PADDING.to_owned(), paddings.into());
         }

@@ -48,25 +48,34 @@ struct Session<'a> {
     ready: Option<(Setup, Box<dyn Prepared>)>,
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    fn system(&self, name: &str) -> Result<&'a dyn System> {
+        self.systems.iter().copied().find(|it| it.name() == name).ok_or_else(|| {
+            let known: Vec<_> = self.systems.iter().map(|it| it.name()).collect();
+            Error::new(format!("no system `{name}` here, known are {}", known.join(", ")))
+        })
+    }
+
     fn answer(&mut self, request: Request) -> Result<Answer> {
         match request {
             Request::Hello { protocol: protocol::VERSION } => Ok(Answer::Hello {
                 protocol: protocol::VERSION,
                 systems: self.systems.iter().map(|it| it.name().to_owned()).collect(),
+                checks: true,
                 build: build(),
             }),
             Request::Hello { protocol } => Err(Error::new(format!(
                 "the driver speaks protocol {protocol}, this worker {}",
                 protocol::VERSION
             ))),
+            Request::Check(prepare) => {
+                let setup = setup(prepare)?;
+                self.system(&setup.system)?.check(&setup)?;
+                Ok(Answer::Fit {})
+            }
             Request::Prepare(prepare) => {
                 let setup = setup(prepare)?;
-                let system = self.systems.iter().find(|it| it.name() == setup.system).ok_or_else(|| {
-                    let known: Vec<_> = self.systems.iter().map(|it| it.name()).collect();
-                    Error::new(format!("no system `{}` here, known are {}", setup.system, known.join(", ")))
-                })?;
-                let prepared = system.prepare(&setup)?;
+                let prepared = self.system(&setup.system)?.prepare(&setup)?;
                 let effective = setup.params.effective();
                 self.ready = Some((setup, prepared));
                 Ok(Answer::Ready { effective })
@@ -126,6 +135,10 @@ mod tests {
         fn name(&self) -> &'static str {
             "doubling"
         }
+        fn check(&self, setup: &Setup) -> Result<()> {
+            let by: f64 = setup.params.get("by")?;
+            if by < 0.0 { Err(Error::new("nothing here to halve with")) } else { Ok(()) }
+        }
         fn prepare(&self, setup: &Setup) -> Result<Box<dyn Prepared>> {
             Ok(Box::new(Double(setup.params.get("by")?)))
         }
@@ -166,6 +179,15 @@ mod tests {
                 r#"{"bye":{}}"#,
             ),
         );
+    }
+
+    #[test]
+    fn what_the_host_lacks_is_said_before_anything_is_prepared() {
+        let ask = |by: f64| {
+            format!(r#"{{"check":{{"system":"doubling","params":{{"by":{by}}},"seed":1,"scratch":"s"}}}}"#)
+        };
+        check(&ask(2.5), r#"{"fit":{}}"#);
+        check(&ask(-1.0), r#"{"error":{"message":"nothing here to halve with"}}"#);
     }
 
     #[test]

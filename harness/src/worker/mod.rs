@@ -58,6 +58,12 @@ pub trait System: Sync {
     /// Its name in pre-registrations.
     fn name(&self) -> &'static str;
 
+    /// Whether the host has what it takes to [`prepare`](Self::prepare): files, devices, services. Asked for every arm of every
+    /// cell before a run begins; an error says what is missing, and then nothing is recorded. It is to take no time.
+    fn check(&self, _setup: &Setup) -> Result<()> {
+        Ok(())
+    }
+
     /// Builds everything that is not measured: inputs, files, warm structures.
     ///
     /// Reads every parameter that it obeys from [`Setup::params`]: those, and no others, are echoed to the

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! -> {"hello":{"protocol":1}}
-//! <- {"hello":{"protocol":1,"systems":["loading"],"build":{"profile":"release"}}}
+//! <- {"hello":{"protocol":1,"systems":["loading"],"checks":true,"build":{"profile":"release"}}}
 //! -> {"prepare":{"system":"loading","params":{"terms":1000,"strategy":"lazy"},"seed":7,
 //!                "scratch":"target/bench-scratch/…","clock":"wall","metrics":{"open_time":"ms"}}}
 //! <- {"ready":{"effective":{"terms":1000,"strategy":"lazy"}}}
@@ -15,6 +15,9 @@
 //! <- {"bye":{}}
 //! ```
 //!
+//! * Before a run begins, a worker whose greeting has `checks` is asked `{"check":{…}}` with the fields of `prepare`, for each
+//!   arm of each cell: whether the host has what it takes. It answers `{"fit":{}}`, or an error, and then nothing is measured
+//!   and nothing recorded. It prepares nothing.
 //! * `prepare` comes once; the worker then serves one arm of one cell until `finish` or the end of its input.
 //! * `values` has every metric asked for, as a finite number in the unit that `metrics` gives for it.
 //!   Further values are ignored.
@@ -41,6 +44,8 @@ pub enum Request {
         /// Its version.
         protocol: u32,
     },
+    /// Say whether the host has what it takes to make ready for samples.
+    Check(Prepare),
     /// Make ready for samples.
     Prepare(Prepare),
     /// Make one sample.
@@ -87,10 +92,15 @@ pub enum Answer {
         protocol: u32,
         /// The systems that it knows.
         systems: Vec<String>,
+        /// Whether it can be asked to check.
+        #[serde(default)]
+        checks: bool,
         /// Facts of its build, for the record.
         #[serde(default)]
         build: BTreeMap<String, Value>,
     },
+    /// The host has what it takes.
+    Fit {},
     /// Ready for samples.
     Ready {
         /// The parameters that the worker obeys.

@@ -193,11 +193,20 @@ fn the_protocol_is_what_its_schema_says() {
             clock: "wall".into(),
             metrics: BTreeMap::from([("time".to_owned(), "ms".to_owned())]),
         }),
+        Request::Check(Prepare {
+            system: "loading".into(),
+            params: map(),
+            seed: 7,
+            scratch: "scratch".into(),
+            clock: "wall".into(),
+            metrics: BTreeMap::new(),
+        }),
         Request::Sample { block: 0, warmup: true },
         Request::Finish {},
     ];
     let answers = [
-        Answer::Hello { protocol: 1, systems: vec!["loading".into()], build: map() },
+        Answer::Hello { protocol: 1, systems: vec!["loading".into()], checks: true, build: map() },
+        Answer::Fit {},
         Answer::Ready { effective: map() },
         Answer::Sample { values: BTreeMap::from([("time".to_owned(), json!(0.7))]), digest: "9f".into() },
         Answer::Bye {},

@@ -134,12 +134,14 @@ pub fn permutation(
     let all = choose(pooled.len(), n);
     let mut tally = Tally::new(observed, statistic.unit(&pooled));
     let quick = (statistic == PermutationStatistic::WelchT).then(|| Quick::new(&pooled, observed)).flatten();
-    let of = |treatment: &[f64], control: &[f64]| {
-        let quick = quick.as_ref().and_then(|quick| quick.t(treatment));
-        quick.unwrap_or_else(|| statistic.of(treatment, control))
-    };
     if all <= ENUMERATED {
-        for_each_choice(&pooled, n, |treatment, control| tally.count(of(treatment, control)));
+        let (mut own, mut other) = (Vec::with_capacity(n), Vec::with_capacity(pooled.len() - n));
+        for_each_choice(pooled.len(), n, |chosen| {
+            tally.count(quick.as_ref().and_then(|it| it.chosen(chosen)).unwrap_or_else(|| {
+                divide(&pooled, chosen, &mut own, &mut other);
+                statistic.of(&own, &other)
+            }));
+        });
         return Ok(tally.result(Labelings::All(all as u64)));
     }
     random(&mut tally, resamples, seed, |rng, shuffled| {
@@ -206,9 +208,7 @@ fn random(
 
 /// Welch's t from plain sums over one arm, to some seven digits: enough unless it comes close to the observed one.
 struct Quick {
-    center: f64,
-    unit: f64,
-    /// Of each of the pooled observations from the center, in units.
+    /// Of each of the pooled observations from their mean, in a unit that brings it near 1.
     deviations: Vec<f64>,
     sum: f64,
     squares: f64,
@@ -225,37 +225,30 @@ impl Quick {
         let sum = Sum::over(&deviations, |it| it).value();
         let squares = Sum::over(&deviations, |it| it * it).value();
         let fine = pooled.len() <= 10_000 && observed.is_finite() && squares.is_finite() && squares > 0.0;
-        fine.then_some(Self { center, unit, deviations, sum, squares, n: pooled.len() as f64, observed })
+        fine.then_some(Self { deviations, sum, squares, n: pooled.len() as f64, observed })
     }
 
     /// As [`t`](Self::t) of a random labeling, whose first `n` are the treatment. A shuffle settles the last places first:
     /// when those of the control are, the treatment has what is left, in whichever order.
     fn relabeled(&self, rng: &mut Rng, shuffled: &mut Vec<f64>, n: usize) -> Option<f64> {
         shuffled.clone_from(&self.deviations);
-        let (mut sum, mut squares) = (0.0, 0.0);
         for last in (n..shuffled.len()).rev() {
-            let from = rng.below(last + 1);
-            let deviation = shuffled[from];
-            shuffled[from] = shuffled[last];
-            sum += deviation;
-            squares += deviation * deviation;
+            shuffled.swap(last, rng.below(last + 1));
         }
-        self.of_sums(n as f64, self.sum - sum, self.squares - squares)
+        let (sum, squares) = plain_sums(&shuffled[n..]);
+        self.t(n as f64, self.sum - sum, self.squares - squares)
     }
 
-    /// Returns t given the treatment of a labeling; `None` if it is close to the observed one or its digits are lost to
-    /// cancellation, so that it must be computed in full.
-    fn t(&self, treatment: &[f64]) -> Option<f64> {
-        let (mut sum, mut squares) = (0.0, 0.0);
-        for value in treatment {
-            let deviation = (value - self.center) * self.unit;
-            sum += deviation;
-            squares += deviation * deviation;
-        }
-        self.of_sums(treatment.len() as f64, sum, squares)
+    /// As [`t`](Self::t) of the labeling whose treatment has these places among the pooled observations.
+    fn chosen(&self, places: &[usize]) -> Option<f64> {
+        let deviations = places.iter().map(|place| self.deviations[*place]);
+        let (sum, squares) = deviations.fold((0.0, 0.0), |(sum, square), it| (sum + it, square + it * it));
+        self.t(places.len() as f64, sum, squares)
     }
 
-    fn of_sums(&self, n: f64, sum: f64, squares: f64) -> Option<f64> {
+    /// Returns t given the sums over the `n` observations of the treatment; `None` if it is close to the observed one or
+    /// its digits are lost to cancellation, so that it must be computed in full.
+    fn t(&self, n: f64, sum: f64, squares: f64) -> Option<f64> {
         let m = self.n - n;
         let (own, other) = (sum / n, (self.sum - sum) / m);
         let (own_weight, other_weight) = ((n * (n - 1.0)).recip(), (m * (m - 1.0)).recip());
@@ -267,6 +260,20 @@ impl Quick {
         let clear = variance > 1e8 * error && (t.abs() - self.observed.abs()).abs() > near;
         clear.then_some(t)
     }
+}
+
+/// The sum of values and that of their squares, in four sums side by side: adding up while drawing waits for both.
+fn plain_sums(values: &[f64]) -> (f64, f64) {
+    let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
+    let (chunks, rest) = values.as_chunks::<4>();
+    for chunk in chunks {
+        for ((sum, square), value) in sums.iter_mut().zip(&mut squares).zip(chunk) {
+            *sum += value;
+            *square += value * value;
+        }
+    }
+    let rest = rest.iter().fold((0.0, 0.0), |(sum, square), it| (sum + it, square + it * it));
+    (sums.iter().sum::<f64>() + rest.0, squares.iter().sum::<f64>() + rest.1)
 }
 
 /// Counts labelings at least as extreme as the observed one; ties are ties although rounding parts them.
@@ -306,29 +313,30 @@ impl Tally {
     }
 }
 
-/// Visits every way to choose `n` of the values, with the chosen and the other ones.
-fn for_each_choice(values: &[f64], n: usize, mut visit: impl FnMut(&[f64], &[f64])) {
+/// Visits every way to choose `n` of `all` places, in ascending order.
+fn for_each_choice(all: usize, n: usize, mut visit: impl FnMut(&[usize])) {
     let mut chosen: Vec<usize> = (0..n).collect();
     loop {
-        let mut inside = Vec::with_capacity(n);
-        let mut outside = Vec::with_capacity(values.len() - n);
-        let mut next = chosen.iter().peekable();
-        for (index, value) in values.iter().enumerate() {
-            if next.next_if(|chosen| **chosen == index).is_some() {
-                inside.push(*value);
-            } else {
-                outside.push(*value);
-            }
-        }
-        visit(&inside, &outside);
+        visit(&chosen);
         // The last index that can move up does, and those behind it follow closely.
-        let Some(movable) = (0..n).rev().find(|place| chosen[*place] < values.len() - n + place) else {
+        let Some(movable) = (0..n).rev().find(|place| chosen[*place] < all - n + place) else {
             return;
         };
         chosen[movable] += 1;
         for place in movable + 1..n {
             chosen[place] = chosen[place - 1] + 1;
         }
+    }
+}
+
+/// Parts values in those at some places, in ascending order, and the other ones.
+fn divide(values: &[f64], places: &[usize], inside: &mut Vec<f64>, outside: &mut Vec<f64>) {
+    inside.clear();
+    outside.clear();
+    let mut next = places.iter().peekable();
+    for (index, value) in values.iter().enumerate() {
+        let chosen = next.next_if(|chosen| **chosen == index).is_some();
+        if chosen { inside.push(*value) } else { outside.push(*value) }
     }
 }
 

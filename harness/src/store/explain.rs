@@ -71,7 +71,8 @@ fn remedy(error: &Error) -> Option<String> {
 fn by_code(code: &SqlState, words: &str) -> Option<&'static str> {
     Some(match code.code() {
         "28P01" => "check the user and the password",
-        "28000" if words.contains("no encryption") => {
+        // A rule that rejects says so of the connection, whatever it wants; a rule that is missing may be there for TLS.
+        "28000" if words.contains("no pg_hba.conf entry") && words.contains("no encryption") => {
             "the server accepts only encrypted connections from here: add sslmode=require to the database URL"
         }
         "28000" if words.contains("encryption") => {

@@ -243,6 +243,7 @@ fn insert_rows(
 }
 
 fn insert_cells(transaction: &mut Transaction<'_>, run: Uuid, cells: &[CellArm]) -> Result<(), Failure> {
+    let mut known: Vec<CellArm> = Vec::new();
     for it in cells {
         let inserted = transaction.execute(
             "insert into harness.cell_arms (run_id, cell, arm, effective, result) \
@@ -252,9 +253,14 @@ fn insert_cells(transaction: &mut Transaction<'_>, run: Uuid, cells: &[CellArm])
         );
         let inserted = inserted.map_err(|error| over(error, run))?;
         if inserted == 0 {
-            let stored = cells_of(transaction, run)?;
-            let stored = stored.iter().find(|that| that.cell == it.cell && that.arm == it.arm);
-            let Some(stored) = stored else {
+            // In order, and read once: of a run that is loaded again all of them are there.
+            let place = |known: &[CellArm]| {
+                known.binary_search_by(|that| (&that.cell, &that.arm).cmp(&(&it.cell, &it.arm))).ok()
+            };
+            if place(&known).is_none() {
+                known = cells_of(transaction, run)?;
+            }
+            let Some(stored) = place(&known).map(|place| &known[place]) else {
                 exists(transaction, run)?;
                 return Err(StoreError::invalid("arm", format!("run {run} has no arm {}", it.arm)).into());
             };

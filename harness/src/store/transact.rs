@@ -12,6 +12,9 @@ const ATTEMPTS: u32 = 6;
 /// do not hand it on to others.
 const LIMITS: &str = "set local lock_timeout = '60s'; set local statement_timeout = '120s'";
 
+/// The same for a whole connection to the private server, which has no pooler: one round trip less a transaction.
+pub(super) const OWN_LIMITS: &str = "-c lock_timeout=60s -c statement_timeout=120s";
+
 /// Why a transaction's body did not end well.
 pub(super) enum Failure {
     Sql(postgres::Error),
@@ -40,6 +43,7 @@ impl Store {
         mut body: impl FnMut(&mut Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
         let location = self.address.location().to_owned();
+        let limits = if self.is_private() { "" } else { LIMITS };
         let Some(client) = &mut self.client else {
             let words = "not connected".to_owned();
             return Err(StoreError::Lost { attempt: attempt.to_owned(), location, words });
@@ -48,7 +52,9 @@ impl Store {
         loop {
             tries += 1;
             let result = client.transaction().map_err(Failure::Sql).and_then(|mut transaction| {
-                transaction.batch_execute(LIMITS)?;
+                if !limits.is_empty() {
+                    transaction.batch_execute(limits)?;
+                }
                 let value = body(&mut transaction)?;
                 transaction.commit()?;
                 Ok(value)

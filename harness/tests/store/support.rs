@@ -121,6 +121,17 @@ impl Database {
     pub(crate) fn client(&self) -> Client {
         Client::connect(&self.url, NoTls).unwrap()
     }
+
+    /// Whether the user of the server may make roles; says that a test is skipped if not.
+    #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+    pub(crate) fn may_make_roles(&self) -> bool {
+        let asked = "select rolsuper or rolcreaterole from pg_roles where rolname = current_user";
+        let may: bool = self.client().query_one(asked, &[]).unwrap().get(0);
+        if !may {
+            println!("skipped: the user of the test server may not make roles");
+        }
+        may
+    }
 }
 
 impl Drop for Database {

@@ -5,6 +5,7 @@ use super::passfile::{self, Entry};
 use super::patient::{Connector, Over, Plain};
 use super::surroundings::Surroundings;
 use super::{Mode, Tls};
+use crate::store::transact::OWN_LIMITS;
 use crate::store::{StoreError, explain};
 use postgres::config::{SslMode, SslNegotiation};
 use postgres::{Client, Config, NoTls};
@@ -180,7 +181,7 @@ impl Endpoint {
     /// A server of this machine that asks for no password.
     pub(super) fn plain(place: Place, user: &str, database: &str) -> Self {
         let mut config = Config::new();
-        config.host_path(&place.host).port(place.port).user(user).dbname(database);
+        config.host_path(&place.host).port(place.port).user(user).dbname(database).options(OWN_LIMITS);
         Self { place, config: with_defaults(config), tls: None, silence: SILENCE, password: String::new() }
     }
 

@@ -1,5 +1,5 @@
 use super::secret::Secret;
-use super::values::{duration, finite, switch};
+use super::values::{duration, finite, run_id, switch};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -222,6 +222,7 @@ pub(super) struct Verify {
 #[derive(Debug, clap::Args)]
 pub(super) struct Invalidate {
     /// The run
+    #[arg(value_parser = run_id)]
     pub(super) run: uuid::Uuid,
 
     /// Why; the ledger shows it
@@ -242,6 +243,7 @@ pub(super) struct Import {
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
     /// The run
+    #[arg(value_parser = run_id)]
     pub(super) run: uuid::Uuid,
 
     /// The folder to write to [default: the project's ledgers/evidence]
@@ -255,7 +257,7 @@ pub(super) struct Power {
     pub(super) experiment: String,
 
     /// Plan with the spread of this run [default: the newest complete one of the experiment]
-    #[arg(long, value_name = "RUN", conflicts_with = "pilot", env = "HARNESS_FROM")]
+    #[arg(long, value_name = "RUN", conflicts_with = "pilot", env = "HARNESS_FROM", value_parser = run_id)]
     pub(super) from: Option<uuid::Uuid>,
 
     /// Plan with the spread of a file: CSV with a column `arm` and one for each metric, or JSON

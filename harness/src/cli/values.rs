@@ -19,3 +19,8 @@ pub(super) fn duration(text: &str) -> Result<jiff::SignedDuration, String> {
 pub(super) fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|it: &f64| it.is_finite()).ok_or_else(|| "expected a number".to_owned())
 }
+
+/// The id of a run.
+pub(super) fn run_id(text: &str) -> Result<uuid::Uuid, String> {
+    text.parse().map_err(|_| "expected the id of a run, as `harness show EXPERIMENT` lists them".to_owned())
+}

@@ -13,11 +13,26 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(folder: &Path) -> Self {
+        Self::with(folder, "", &[])
+    }
+
+    /// One that is reached over the network too, by those whom the lines of a `pg_hba.conf` let in, and its address.
+    pub(crate) fn listening(folder: &Path, access: &str) -> (Self, String) {
+        // An address of its own, so that the port may be the one that the socket's name has.
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let (id, next) = (std::process::id(), NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let address = format!("127.{}.{}.{}", 128 + next % 64, (id >> 8) % 256, 1 + id % 254);
+        (Self::with(folder, access, &[("listen_addresses", &address)]), address)
+    }
+
+    fn with(folder: &Path, more: &str, settings: &[(&str, &str)]) -> Self {
         std::fs::create_dir_all(folder).unwrap();
         let access = folder.join("access.conf");
-        std::fs::write(&access, "local postgres harness trust\nlocal all all scram-sha-256\n").unwrap();
+        std::fs::write(&access, format!("local postgres harness trust\nlocal all all scram-sha-256\n{more}"))
+            .unwrap();
         let setting = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let settings = vec![setting("fsync", "off"), setting("hba_file", &access.display().to_string())];
+        let mut settings: Vec<_> = settings.iter().map(|(key, value)| setting(key, value)).collect();
+        settings.extend([setting("fsync", "off"), setting("hba_file", &access.display().to_string())]);
         let dir = folder.join("pg");
         let options =
             ClusterOptions { dir, pg_bin: None, data_home: data_home(), autoinstall: true, settings };
@@ -35,6 +50,14 @@ impl Server {
     pub(crate) fn url(&self, user: &str, database: &str) -> String {
         let url = self.trusting().replacen("harness@", &format!("{user}@"), 1);
         url.split("&options").next().unwrap().replacen("/postgres", &format!("/{database}"), 1)
+    }
+
+    /// The processes of the server.
+    pub(crate) fn processes(&self) -> Vec<i32> {
+        let works_here =
+            |pid: &i32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it == self.data);
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        all.filter_map(|it| it.file_name().to_str()?.parse().ok()).filter(works_here).collect()
     }
 
     pub(crate) fn kill(&self) {

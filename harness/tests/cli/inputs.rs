@@ -107,6 +107,8 @@ fn variables_stand_for_options() {
     assert!(told.code == Some(0) && told.err.is_empty(), "{told}");
     let told = with(&[], &["check", "-q", "-v"]);
     assert_eq!(told.code, Some(2), "{told}");
+    let told = with(&[], &["export", "faster"]);
+    assert!(told.code == Some(2) && told.err.contains("expected the id of a run"), "{told}");
     let told = with(&[("HARNESS_QUIET", "maybe")], &["check"]);
     assert!(told.code == Some(2) && told.err.contains("expected 1 or 0"), "{told}");
 }

@@ -71,7 +71,8 @@ pub(super) const fn place_of(class: usize) -> u8 {
 /// Where no bin of a class stands: right behind them.
 pub(super) const NO_PLACE: u8 = place_of(CLASSES);
 
-/// [`FAST`] with the place of the class's bin instead of its number: the inlined path does not multiply.
+/// [`FAST`] with the place of the class's bin instead of its number: the inlined path does not multiply. No `static`, so that
+/// every crate which inlines the path has a copy of its own and need not look up where the table is.
 const PLACES: [u8; FAST.len()] = {
     let mut table = [0; FAST.len()];
     let mut unit = 0;

@@ -129,7 +129,7 @@ fn ledger() -> Result<()> {
         (
             "chars, allocating",
             Box::new(|| {
-                char_queries.iter().for_each(|query| drop(black_box(char_snapshot.positions(query))))
+                char_queries.iter().for_each(|query| drop(black_box(char_snapshot.positions(query))));
             }),
         ),
         (
@@ -406,7 +406,7 @@ fn writer() -> Result<()> {
                 match fifth {
                     Fifth::Nothing => {}
                     Fifth::Inserts => {
-                        symbols[128..128 + INSERTS].iter().try_for_each(|text| index.push(text).map(drop))?
+                        symbols[128..128 + INSERTS].iter().try_for_each(|text| index.push(text).map(drop))?;
                     }
                     Fifth::Spins(time) => while now() - used < time {},
                 }

@@ -67,7 +67,7 @@ impl Finder for Native {
 
     fn positions(&self, pattern: &str, out: &mut Vec<u32>) -> bool {
         out.clear();
-        out.extend(self.0.occurrences(pattern.as_bytes()).map(|Position { offset, .. }| offset));
+        self.0.occurrences(pattern.as_bytes()).for_each(|Position { offset, .. }| out.push(offset));
         true
     }
 }

@@ -6,7 +6,16 @@ at=${2:-0}
 n=0
 while read -r line; do
   case $line in
-    '{"hello"'*) echo '{"hello":{"protocol":1,"systems":["demo"]}}' ;;
+    '{"hello"'*)
+      case $what in
+        lack | fit) echo '{"hello":{"protocol":1,"systems":["demo"],"checks":true}}' ;;
+        *) echo '{"hello":{"protocol":1,"systems":["demo"]}}' ;;
+      esac ;;
+    '{"check"'*)
+      case $what in
+        lack) echo '{"error":{"message":"no list of words, install one"}}'; exit 1 ;;
+        *) echo '{"fit":{}}' ;;
+      esac ;;
     '{"prepare"'*)
       case $what in
         echo) echo '{"ready":{"effective":{"mode":"other"}}}' ;;

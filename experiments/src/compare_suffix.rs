@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use suffix_peers::{STRUCTURES, build, libsais_array, questions, sources};
-use suffix_workload::mix64;
+use suffix_workload::{Span, mix64};
 
 /// A line for the reader; one who has left hears no more.
 macro_rules! say {
@@ -380,7 +380,7 @@ fn writer() -> Result<()> {
     let queries = suffix_workload::queries(&symbols, 2048);
     let contend = |fifth: Fifth, timed: bool| -> Result<Round> {
         let index = Scdawg::<u8>::from_texts(symbols[..128].iter().map(Vec::as_slice)).map_err(failed())?;
-        let barrier = Barrier::new(READERS + 2);
+        let barrier = Barrier::new(READERS + 1);
         let round = std::thread::scope(|scope| {
             let readers: Vec<_> = (0..READERS)
                 .map(|number| {
@@ -389,6 +389,7 @@ fn writer() -> Result<()> {
                         let (mut reader, mut out) = (index.reader(), Vec::new());
                         let mut times = Vec::with_capacity(READS);
                         barrier.wait();
+                        let start = Instant::now();
                         for read in 0..READS {
                             let query = read.wrapping_mul(2_654_435_761).wrapping_add(17 * number) % 2048;
                             let started = timed.then(Instant::now);
@@ -396,13 +397,13 @@ fn writer() -> Result<()> {
                             black_box(&out);
                             times.extend(started.map(|started| started.elapsed().as_nanos() as u32));
                         }
-                        times
+                        (Span::since(start), times)
                     })
                 })
                 .collect();
-            let fifth = scope.spawn(|| {
+            let it = scope.spawn(|| {
                 barrier.wait();
-                let (started, used) = (Instant::now(), now());
+                let (start, used) = (Instant::now(), now());
                 match fifth {
                     Fifth::Nothing => {}
                     Fifth::Inserts => {
@@ -410,17 +411,24 @@ fn writer() -> Result<()> {
                     }
                     Fifth::Spins(time) => while now() - used < time {},
                 }
-                Ok([started.elapsed(), now() - used])
+                Ok((Span::since(start), now() - used))
             });
-            barrier.wait();
-            let started = Instant::now();
-            let reads: Vec<u32> = readers
+            let (spans, reads): (Vec<Span>, Vec<Vec<u32>>) = readers
                 .into_iter()
-                .flat_map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect();
-            // The clock runs until the last insert is complete.
-            let fifth = fifth.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            fifth.map(|fifth| Round { elapsed: started.elapsed(), fifth, reads })
+                .map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .unzip();
+            let done = it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // From the first read until the last of them and the last insert are complete.
+            let of_fifth = |(span, _): &(Span, Duration)| (!matches!(fifth, Fifth::Nothing)).then_some(*span);
+            done.map(|done| Round {
+                elapsed: spans
+                    .into_iter()
+                    .chain(of_fifth(&done))
+                    .reduce(Span::with)
+                    .map_or(Duration::ZERO, Span::length),
+                fifth: [done.0.length(), done.1],
+                reads: reads.concat(),
+            })
         })
         .map_err(failed())?;
         let expected = 128 + if matches!(fifth, Fifth::Inserts) { INSERTS as u32 } else { 0 };

@@ -281,12 +281,12 @@ fn interaction(prereg: &Prereg, run: &RecordedRun, metric: &Metric) -> Option<In
     })
 }
 
-/// What the host did, as far as it was recorded; a single reading is no course of anything.
+/// What the host did, as far as it was recorded.
 fn telemetry(prereg: &Prereg, run: &RecordedRun) -> Option<Telemetry> {
     let host::Recorded { steps, quantities } = host::recorded(run);
     let shown = SHOWN.iter().filter_map(|name| quantities.iter().find(|(it, ..)| it == name));
     let quantities: Vec<Quantity> = shown
-        .filter(|(.., values)| values.iter().flatten().count() > 1)
+        .filter(|(.., values)| values.iter().any(Option::is_some))
         .map(|(name, unit, values)| {
             let (unit, scale) = if unit == "share" { ("%", 100.0) } else { (unit.as_str(), 1.0) };
             Quantity {

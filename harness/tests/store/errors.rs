@@ -138,7 +138,7 @@ fn a_lost_connection_is_told_apart_and_repaired() {
             .client()
             .execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity \
-                 where datname = current_database() and pid <> pg_backend_pid()",
+                 where datname = current_database() and usename = current_user and pid <> pg_backend_pid()",
                 &[],
             )
             .unwrap();

@@ -137,8 +137,16 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         // On the ephemeral server everything goes at the end, and faster.
-        if self.server.cluster.is_none() {
-            self.server.run(&format!("drop database if exists {} with (force)", self.name));
+        if self.server.cluster.is_some() {
+            return;
+        }
+        // Who is no superuser ends no connection of another role; those are about to go.
+        let sql = format!("drop database if exists {} with (force)", self.name);
+        for _ in 0..100 {
+            if self.server.admin.as_ref().unwrap().lock().unwrap().batch_execute(&sql).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
 }

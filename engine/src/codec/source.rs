@@ -1,7 +1,7 @@
 //! What is encoded.
 
 use super::{Error, Result};
-use crate::trie::Trie;
+use crate::trie::{Trie, common_len};
 
 /// What can be encoded: terms in byte order, each once, with or without values.
 pub trait Source {
@@ -116,7 +116,7 @@ impl Neighbours {
     /// How many bytes the term has in common with the one before it.
     #[inline]
     pub(super) fn shared(&mut self, term: &[u8]) -> Result<usize> {
-        let shared = common(&self.before, term);
+        let shared = common_len(&self.before, term);
         let ascends = match (self.before.get(shared), term.get(shared)) {
             (Some(a), Some(b)) => a < b,
             (None, Some(_)) => true,
@@ -130,20 +130,6 @@ impl Neighbours {
         self.index += 1;
         Ok(shared)
     }
-}
-
-/// How many bytes two terms begin with in common, eight at a time.
-#[inline]
-fn common(a: &[u8], b: &[u8]) -> usize {
-    let mut shared = 0;
-    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
-        let differing = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if differing != 0 {
-            return shared + differing.trailing_zeros() as usize / 8;
-        }
-        shared += 8;
-    }
-    shared + a[shared..].iter().zip(&b[shared..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Refuses terms that are not in order, unless the source cannot give such.

@@ -124,10 +124,18 @@ pub(super) fn common(entries: &[Entry]) -> usize {
     }
 }
 
-/// How many bytes two keys have in common.
-pub(super) fn common_len(a: &[u8], b: &[u8]) -> usize {
-    let words = a.chunks_exact(16).zip(b.chunks_exact(16)).take_while(|(a, b)| a == b).count() * 16;
-    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
+/// How many bytes two keys begin with in common, eight at a time.
+#[inline]
+pub(crate) fn common_len(a: &[u8], b: &[u8]) -> usize {
+    let mut shared = 0;
+    for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        let differing = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differing != 0 {
+            return shared + differing.trailing_zeros() as usize / 8;
+        }
+        shared += 8;
+    }
+    shared + a[shared..].iter().zip(&b[shared..]).take_while(|(a, b)| a == b).count()
 }
 
 impl<'a> BucketRef<'a> {

@@ -34,6 +34,7 @@ use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use bucket::common_len;
 pub use iter::Iter;
 pub use mapped::{ByteImage, CharImage, Image, ImageCursor};
 pub use options::{Backing, LoadStrategy, OpenOptions, Verify};

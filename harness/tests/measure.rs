@@ -48,8 +48,9 @@ fn worker() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/worker.sh")
 }
 
-fn program(args: &[&str]) -> Program {
-    Program {
+/// Runs the demo with arm b misbehaving, and returns what was handed over and how it ended.
+fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measured>, Result<(), Failure>) {
+    let program = |args: &[&str]| Program {
         path: worker(),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
         shown: vec!["worker.sh".to_owned()],
@@ -57,11 +58,7 @@ fn program(args: &[&str]) -> Program {
         folder: None,
         built: None,
         others: Vec::new(),
-    }
-}
-
-/// Runs the demo with arm b misbehaving, and returns what was handed over and how it ended.
-fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measured>, Result<(), Failure>) {
+    };
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
     let plan = Plan::new(prereg, 1);
@@ -114,24 +111,6 @@ fn every_sample_is_handed_over_once() {
         assert_eq!(cells.len(), 2);
         assert!(cells.iter().all(|it| it.result == "d" && it.effective["mode"] == it.arm.as_str()));
     }
-}
-
-#[test]
-fn what_a_worker_lacks_is_known_before_anything_is_measured() {
-    let scratch = tempfile::tempdir().unwrap();
-    let root = scratch.path();
-    let never = Interrupt::new().unwrap();
-    let check = |args: &[&str]| {
-        let programs = [program(&[]), program(args)];
-        harness::measure::check(&prereg(Process::PerArm), &programs, root, root, &never)
-    };
-    // Who does not say that it checks is not asked, and who cannot be greeted is left to the run.
-    for fit in [&[][..], &["fit"], &["mute"]] {
-        check(fit).unwrap();
-    }
-    let refused = check(&["lack"]).unwrap_err().to_string();
-    assert_eq!(refused, "worker of arm `b`, asked for check, refused: no list of words, install one");
-    assert_eq!(std::fs::read_dir(root).unwrap().count(), 0);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! What a worker says that the host lacks, before anything is measured.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use harness::measure::{Interrupt, Program, check};
 use harness::prereg::parse;
 use std::path::Path;

@@ -32,7 +32,8 @@ pub fn criteria(prereg: &Prereg, decision: &Decision) -> Criteria {
         let of_kind = |it: &Criterion| it.subject.as_ref().is_some_and(|(that, _)| *that == kind);
         let (many, rest) = laid.lines.into_iter().partition(of_kind);
         laid.lines = rest;
-        laid.grids.push(grid(title, &many));
+        let findings: Vec<_> = judged.iter().map(|it| (it.name(), it.finding_word())).collect();
+        laid.grids.push(grid(title, &many, &findings));
     }
     laid
 }
@@ -62,8 +63,9 @@ fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// Criteria of many subjects: a row for each of these, a column for each quantity. A threshold that is the same for all
-/// stands in the head of its column.
-fn grid(title: &str, criteria: &[Criterion]) -> Grid {
+/// stands in the head of its column. What was found of the subject may be less than its criteria say: blocks that depend on each other
+/// leave it undecided.
+fn grid(title: &str, criteria: &[Criterion], findings: &[(String, &str)]) -> Grid {
     let quantities = distinct(criteria.iter().map(|it| it.quantity.as_str()));
     let shared: Vec<Option<&str>> = quantities
         .iter()
@@ -74,14 +76,15 @@ fn grid(title: &str, criteria: &[Criterion]) -> Grid {
             of.all(|it| it == first).then_some(first)
         })
         .collect();
-    let mut columns = vec![title.to_owned()];
+    let mut columns = vec![title.to_owned(), "finding".to_owned()];
     columns.extend(quantities.iter().zip(&shared).map(|(quantity, shared)| match shared {
         Some(threshold) => format!("{quantity}, {threshold}"),
         None => (*quantity).to_owned(),
     }));
     let mut rows = Vec::new();
     for name in distinct(criteria.iter().map(subject)) {
-        let mut row = vec![name.to_owned()];
+        let word = findings.iter().find(|(subject, _)| subject == name).map_or("", |(_, word)| word);
+        let mut row = vec![name.to_owned(), word.to_owned()];
         for (quantity, shared) in quantities.iter().zip(&shared) {
             let found = criteria.iter().find(|it| subject(it) == name && it.quantity == *quantity);
             row.push(found.map_or_else(String::new, |it| {
@@ -142,14 +145,15 @@ mod tests {
             // A fact has no p.
             one("c", "gain", "> 0 %", "0 %", Finding::Undecided),
         ];
-        let grid = grid("hypothesis", &criteria);
-        assert_eq!(grid.columns, ["hypothesis", "gain", "p, < 0.05"]);
+        let grid =
+            grid("hypothesis", &criteria, &[("a".to_owned(), "undecided"), ("b".to_owned(), "refuted")]);
+        assert_eq!(grid.columns, ["hypothesis", "finding", "gain", "p, < 0.05"]);
         assert_eq!(
             grid.rows,
             [
-                ["a", "✓ +2 %, asked > 0 %", "✓ 0.01"],
-                ["b", "✗ +3 %, asked > 5 %", ""],
-                ["c", "? 0 %, asked > 0 %", ""],
+                ["a", "undecided", "✓ +2 %, asked > 0 %", "✓ 0.01"],
+                ["b", "refuted", "✗ +3 %, asked > 5 %", ""],
+                ["c", "", "? 0 %, asked > 0 %", ""],
             ]
         );
     }

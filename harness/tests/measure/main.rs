@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod lacking;
+
 use harness::measure::{
     Conditions, Failure, Interrupt, Measured, Observation, Place, Program, Source, Stop, Workers, run,
     two_cores,
@@ -10,7 +12,7 @@ use harness::plan::Plan;
 use harness::prereg::{BlockRule, Launch, Prereg, parse};
 use harness::vocab::{Cell, Mode, Process, Scalar, Then};
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn prereg(process: Process) -> Prereg {
@@ -44,21 +46,20 @@ margin = 0.05
     parse(&text, "demo.toml").unwrap()
 }
 
-fn worker() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/worker.sh")
-}
-
-/// Runs the demo with arm b misbehaving, and returns what was handed over and how it ended.
-fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measured>, Result<(), Failure>) {
-    let program = |args: &[&str]| Program {
-        path: worker(),
+fn program(args: &[&str]) -> Program {
+    Program {
+        path: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/worker.sh"),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
         shown: vec!["worker.sh".to_owned()],
         binary: None,
         folder: None,
         built: None,
         others: Vec::new(),
-    };
+    }
+}
+
+/// Runs the demo with arm b misbehaving, and returns what was handed over and how it ended.
+fn measure(prereg: &Prereg, args: &[&str], done: &HashSet<Place>) -> (Vec<Measured>, Result<(), Failure>) {
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
     let plan = Plan::new(prereg, 1);
@@ -250,15 +251,7 @@ fn a_program_that_is_not_there_is_named() {
 fn an_interruption_ends_the_wait_at_once() {
     let mut prereg = prereg(Process::PerArm);
     prereg.worker.timeout = Duration::from_secs(60);
-    let program = Program {
-        path: worker(),
-        args: vec!["hang".into()],
-        shown: Vec::new(),
-        binary: None,
-        folder: None,
-        built: None,
-        others: Vec::new(),
-    };
+    let program = program(&["hang"]);
     let scratch = tempfile::tempdir().unwrap();
     let interrupt = Interrupt::new().unwrap();
     let start = Instant::now();

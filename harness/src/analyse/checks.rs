@@ -7,8 +7,8 @@ use crate::stats::{
     modality, shapiro_wilk, spread_ratio, steady_state, trend, trend_p, tukey_outliers, welch_of_moments,
 };
 use crate::store::RunData;
-use crate::vocab::{Correction, Direction, Order, Replicate, Role, RunState, UnitKind};
-use std::collections::BTreeSet;
+use crate::vocab::{Cell, Correction, Direction, Order, Replicate, Role, RunState, UnitKind};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Below this, a check of an assumption raises its caveat. Stricter than a usual alpha, since many are made.
 const LEVEL: f64 = 0.01;
@@ -33,7 +33,8 @@ pub(super) fn caveats(
         };
         caveats.extend(of_sample(prereg, &place, &sample));
     }
-    for comparison in comparisons.iter().filter(|it| is_registered(prereg, it)) {
+    let cells: BTreeMap<String, Cell> = prereg.cells().into_iter().map(|it| (it.to_string(), it)).collect();
+    for comparison in comparisons.iter().filter(|it| is_registered(prereg, &cells, it)) {
         caveats.extend(of_pair(comparison));
         caveats.extend(builds_differ(prereg, comparison));
     }
@@ -197,11 +198,10 @@ fn worth(pair: &Pair) -> Option<[f64; 2]> {
 }
 
 /// Whether a hypothesis or a guard is about the comparison.
-fn is_registered(prereg: &Prereg, comparison: &Comparison) -> bool {
+fn is_registered(prereg: &Prereg, cells: &BTreeMap<String, Cell>, comparison: &Comparison) -> bool {
     let rules = prereg.hypotheses.iter().map(|it| (&it.metric, &it.condition, &it.contrast));
     let mut rules = rules.chain(prereg.guards.iter().map(|it| (&it.metric, &it.condition, &it.contrast)));
-    let cells = prereg.cells();
-    let Some(cell) = cells.iter().find(|it| it.to_string() == comparison.cell) else { return false };
+    let Some(cell) = cells.get(&comparison.cell) else { return false };
     rules.any(|(metric, condition, contrast)| {
         *metric == comparison.metric
             && cell.matches(condition)

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(args: &Import, global: &Global, ui: &mut Ui) -> Result<Exit, Failure> {
     let path = absolute(&args.path)?;
     let project = Project::find(global.project.as_deref())?;
-    let selection = selection(&path)?;
+    let selection = Selection { again: true, ..selection(&path)? };
     let given = (selection.registrations.len(), selection.runs.len());
     if given == (0, 0) {
         return Err(Failure::new(Exit::Usage, format!("there is no evidence in `{}`", args.path.display()))

@@ -16,6 +16,8 @@ pub(super) struct Selection {
     pub(super) registrations: Vec<(PathBuf, Registration)>,
     pub(super) runs: Vec<(Uuid, PathBuf)>,
     pub(super) chains: BTreeMap<String, Vec<Link>>,
+    /// Whether runs that the store has whole are read as well: damage and contradictions come to light.
+    pub(super) again: bool,
 }
 
 /// What was new to the store.
@@ -58,7 +60,7 @@ impl Selection {
             let links = chain::read(base, &name)?;
             chains.insert(name, links);
         }
-        Ok(Self { registrations, runs, chains })
+        Ok(Self { registrations, runs, chains, again: false })
     }
 }
 
@@ -145,7 +147,7 @@ pub(super) fn runs(
         let links = selection.chains.get(experiment).map_or(&[][..], Vec::as_slice);
         // What happened to it since may be new, such as that it was invalidated elsewhere.
         let mut new = links.iter().filter(|it| about(it) && !sealed.contains(&(it.kind, it.object.clone())));
-        if settled.contains(id) && new.next().is_none() {
+        if !selection.again && settled.contains(id) && new.next().is_none() {
             continue;
         }
         if !stored.contains(id) {

@@ -1,5 +1,5 @@
 use crate::analyse::{Analysis, analyse};
-use crate::decide::{Decision, decide};
+use crate::decide::{Decision, decide, label};
 use crate::prereg::Prereg;
 use crate::store::{Registration, RunData};
 use crate::vocab::{RunState, Verdict};
@@ -116,6 +116,20 @@ impl Experiment {
     /// Runs that were invalidated by hand, of any version.
     pub fn invalidated(&self) -> usize {
         self.runs.iter().filter(|it| it.is_invalidated()).count()
+    }
+
+    /// The verdict of the deciding run as its rule spells it; without one, why there is none.
+    pub fn label(&self) -> &'static str {
+        if let Some(run) = self.deciding() {
+            return label(self.prereg(), &run.decision);
+        }
+        let version = self.registration().version;
+        let runs: Vec<_> = self.runs.iter().filter(|it| it.data.run.version == version).collect();
+        match &runs[..] {
+            [] => "not run yet",
+            all if all.iter().all(|it| it.is_invalidated()) => "set aside",
+            _ => "not complete",
+        }
     }
 
     /// The verdict of the deciding run.

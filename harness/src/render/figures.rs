@@ -10,7 +10,7 @@ use super::plot::{
     Quantity, Row, Samples, Square, Telemetry, VerdictRow, Verdicts,
 };
 use crate::analyse::{Gain, SetAside, Undefined, set_aside};
-use crate::decide::{Judged, Kind, Overall, label};
+use crate::decide::{Judged, Kind, Overall};
 use crate::prereg::{Factor, Metric, Prereg, Stopping};
 use crate::stats;
 use crate::store::SampleSet;
@@ -145,7 +145,7 @@ fn verdicts(name: &str, experiments: &[Experiment]) -> Verdicts {
                 experiment: prereg.id.clone(),
                 subtitle: first.map_or_else(|| prereg.title.clone(), Judged::name),
                 verdict,
-                label: it.deciding().map_or("not run", |run| label(prereg, &run.decision)).to_owned(),
+                label: it.label().to_owned(),
                 baseline: prereg.hypotheses.is_empty() && verdict.is_none_or(|it| it == Verdict::Recorded),
                 gain: first.and_then(|it| it.comparison.relative_gain(0.95).ok()).map(|it| it.value),
             }

@@ -2,7 +2,7 @@ use super::experiment::Experiment;
 use super::figures::Figure;
 use super::markdown::{Align, Inline, Table, escape, image};
 use super::section;
-use crate::decide::{Judged, label};
+use crate::decide::Judged;
 use std::fmt::Write;
 
 /// The page `ledgers/<name>.md` of these experiments, with the plots of each and those of the ledger, `of_all`.
@@ -48,11 +48,10 @@ fn summary(experiments: &[Experiment]) -> Table {
     for it in experiments {
         let prereg = it.prereg();
         let first = it.deciding().and_then(|run| run.decision.hypotheses.first());
-        let verdict = it.deciding().map_or("not run yet", |run| label(prereg, &run.decision));
         table.row([
             Inline::markdown(&format!("[{}](#{})", escape(&prereg.id), section::anchor(prereg))),
             prereg.title.as_str().into(),
-            Inline::markdown(&format!("**{}**", escape(verdict))),
+            Inline::markdown(&format!("**{}**", escape(it.label()))),
             first.map(Judged::name).unwrap_or_default().into(),
             first.map(Judged::gain_text).unwrap_or_default().into(),
             section::replicated(it).into(),

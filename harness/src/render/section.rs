@@ -47,7 +47,12 @@ pub(super) fn write(
     }
     match experiment.deciding() {
         None => {
-            writeln!(page, "**Not run yet.** Registered, with no complete run of this version.\n")?;
+            let why = match experiment.label() {
+                "set aside" => "**Set aside.** Every run of this version was invalidated: none decides.",
+                "not complete" => "**Not complete.** No run of this version came to its end.",
+                _ => "**Not run yet.** Registered, with no run of this version.",
+            };
+            writeln!(page, "{why}\n")?;
             invalidated(page, experiment)?;
         }
         Some(run) => {

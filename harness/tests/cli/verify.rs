@@ -215,6 +215,11 @@ fn an_invalidated_run_stays_and_the_next_one_decides() {
     transcript.run(&["list", "-q"]);
     let ledger = project.read("ledgers/demo.md");
     assert!(ledger.contains("**1 run was invalidated by hand**"), "{ledger}");
+    let other = ["invalidate".to_owned(), second.clone(), "--reason".to_owned(), "as well".to_owned()];
+    call(&other, &["-q"]);
+    let all = project.read("ledgers/demo.md");
+    assert!(all.contains("**Set aside.**") && all.contains("**set aside**"), "{all}");
+    call(&other, &["--undo", "-q"]);
     assert!(
         ledger.contains(&format!("~~`{first}`~~")) && ledger.contains("the host was \\| throttled"),
         "{ledger}"
@@ -243,7 +248,7 @@ fn an_invalidated_run_stays_and_the_next_one_decides() {
     project.copy("ledgers", &copy);
     project.copy("plots", &copy);
     copy.expect(0, &["list"]);
-    assert_eq!(copy.sql("select count(*)::text from harness.invalidations"), ["2"]);
+    assert_eq!(copy.sql("select count(*)::text from harness.invalidations"), ["4"]);
     copy.expect(0, &["verify"]);
 }
 
@@ -275,8 +280,17 @@ fn a_run_travels_to_another_store_and_back() {
         project.read("ledgers/evidence/faster/chain.ndjson")
     );
     assert_eq!(other.read("ledgers/demo.md"), project.read("ledgers/demo.md"));
-    // The same run with another seed is a contradiction.
-    Owner::of(&other).does("update runs set seed = seed + 1; delete from verdicts; delete from findings");
+    // A copy that is damaged is told, though the store has the run.
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    other.expect(5, &["import", &file]).complains(&[&format!("run-{id}.ndjson.gz")]);
+    std::fs::write(&file, &whole).unwrap();
+    // The same run with another seed is a contradiction, also while the store has a verdict.
+    let owner = Owner::of(&other);
+    owner.does("update runs set seed = seed + 1");
+    other.expect(5, &["import", to]).complains(&["seed of run"]);
+    // And without one.
+    owner.does("delete from verdicts; delete from findings");
     other.expect(5, &["import", to]).complains(&["seed of run"]);
     let nowhere = other.outside("nowhere");
     let nowhere = nowhere.to_str().unwrap();

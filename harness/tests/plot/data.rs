@@ -224,7 +224,7 @@ pub(crate) fn ledger() -> Verdicts {
     };
     let open = VerdictRow {
         verdict: None,
-        label: String::new(),
+        label: "not run yet".to_owned(),
         ..experiment("exp-7-open", "Memory-mapped images", Verdict::Recorded, None)
     };
     Verdicts {

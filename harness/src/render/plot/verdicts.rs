@@ -112,8 +112,8 @@ fn draw_row(
     canvas.text((EDGE, top + 14), &row.experiment, Type::LABEL.bold(), room)?;
     canvas.text((EDGE, top + 31), &row.subtitle, Type::NOTE, room)?;
     let room = WIDTH - EDGE - VERDICTS;
-    let label = if row.label.is_empty() { "not run" } else { &row.label };
-    canvas.text((VERDICTS, top + 14), label, Type::LABEL.bold().ink(row.ink()), room)?;
+
+    canvas.text((VERDICTS, top + 14), &row.label, Type::LABEL.bold().ink(row.ink()), room)?;
     canvas.text((VERDICTS, top + 31), &row.numbers(), Type::NOTE.ink(Ink::Text), room)?;
 
     let (from, to) = (top + 10, top + ROW - 9);

@@ -14,12 +14,12 @@ use proptest::prelude::*;
 
 const LAYOUTS: [Layout; 2] = [Layout::Fast, Layout::Compact];
 
-fn texts() -> Vec<String> {
-    (0..60).map(|i| format!("{}日本{}", "ab".repeat(i % 9), i * 7919 % 101)).collect()
+fn texts(count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("{}日本{}", "ab".repeat(i % 9), i * 7919 % 101)).collect()
 }
 
-fn written(folder: &Path, layout: Layout) -> Vec<u8> {
-    let texts = texts();
+fn written(folder: &Path, layout: Layout, count: usize) -> Vec<u8> {
+    let texts = texts(count);
     let index = SuffixIndex::<char>::from_texts(texts.iter().map(String::as_str)).unwrap();
     let path = folder.join("good");
     index.checkpoint_to(&quick::Quick, &path, layout).unwrap();
@@ -29,7 +29,8 @@ fn written(folder: &Path, layout: Layout) -> Vec<u8> {
 /// Asks everything there is to ask; answers may be wrong.
 fn ask(index: SuffixIndex<char>) {
     let snapshot = index.snapshot();
-    for pattern in ["", "a", "ab", "abab", "日本", "日本1", "zz", "abababababababababab"] {
+    for pattern in ["", "a", "ab", "abab", "日本", "日本1", "zz", "abababababababababab", "日本7日本99"]
+    {
         let positions = snapshot.positions(pattern);
         assert_eq!(positions.len() as u64, snapshot.count(pattern));
         assert_eq!(snapshot.occurrences(pattern).count(), positions.len());
@@ -49,9 +50,9 @@ fn ask(index: SuffixIndex<char>) {
 fn files_are_determined_by_texts_and_layout() {
     let folder = tempfile::tempdir().unwrap();
     for layout in LAYOUTS {
-        let one = written(folder.path(), layout);
+        let one = written(folder.path(), layout, 60);
         let grown = SuffixIndex::<char>::new();
-        for text in texts() {
+        for text in texts(60) {
             grown.push(&text).unwrap();
         }
         let path = folder.path().join("grown");
@@ -80,7 +81,7 @@ fn other_files_are_refused() {
     assert!(refused.contains("a trie, not a suffix index, at byte 12"), "{refused}");
     std::fs::write(&path, "notes").unwrap();
     assert!(matches!(open(Verify::Header), Err(Error::Foreign { .. })));
-    written(folder.path(), Layout::Fast);
+    written(folder.path(), Layout::Fast, 60);
     std::fs::rename(folder.path().join("good"), &path).unwrap();
     assert!(matches!(open(Verify::Header), Err(Error::KeyKind { .. })));
     let refused = CharTrie::<u64>::open(&path, LoadStrategy::Lazy).unwrap_err().to_string();
@@ -96,7 +97,7 @@ fn every_cut_and_every_changed_byte_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad");
     for layout in LAYOUTS {
-        let good = written(folder.path(), layout);
+        let good = written(folder.path(), layout, 60);
         for len in (0..good.len()).step_by(37) {
             std::fs::write(&path, &good[..len]).unwrap();
             assert!(SuffixIndex::<char>::open(&path, Verify::Header).is_err(), "cut to {len}");
@@ -141,11 +142,13 @@ proptest! {
     #[test]
     fn forged_sections_are_survived(
         fast in any::<bool>(),
+        // The larger one has a section HEADS.
+        count in prop::sample::select(vec![60_usize, 400]),
         changes in prop::collection::vec((0.0..1.0, any::<u8>()), 1..40),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let layout = if fast { Layout::Fast } else { Layout::Compact };
-        let mut file = written(folder.path(), layout);
+        let mut file = written(folder.path(), layout, count);
         let first = 64 + 32 * u32::from_le_bytes(file[48..52].try_into().unwrap()) as usize;
         for (place, byte) in changes {
             let at = first + (place * (file.len() - first) as f64) as usize;

@@ -50,6 +50,8 @@ pub(crate) enum SectionId {
     Grams = 14,
     /// Checksums of the pages of all other sections.
     PageCrc = 15,
+    /// Where suffixes with the same first bytes are in the array of a small suffix index.
+    Heads = 16,
 }
 
 /// One entry of the table.
@@ -209,6 +211,7 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
         SectionId::Reach,
         SectionId::Grams,
         SectionId::PageCrc,
+        SectionId::Heads,
     ];
     let known = known.iter().any(|&id| id as u16 == section.id);
     if !known && section.flags & FLAG_REQUIRED != 0 {

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::Layout;
 use super::docs::{self, Plan, Starts};
 use super::grams;
+use super::heads;
 use super::sorted::{STEP, Sorted};
 use super::texts::Texts;
 use super::tree::{BUCKET_MOST, NO_NODE, Tree};
@@ -74,7 +75,7 @@ impl Segment {
         let optional = |id| table.get(id).map_or(0..0, |span| span.start as usize..span.end as usize);
         let (next, jumps, reach) =
             (optional(SectionId::Next), optional(SectionId::Jumps), optional(SectionId::Reach));
-        let grams = optional(SectionId::Grams);
+        let (grams, heads) = (optional(SectionId::Grams), optional(SectionId::Heads));
         let checksums = table.find(SectionId::PageCrc, path)?;
         let grid = PageGrid::new(table.start()..checksums.start);
         if checksums.end != header.file_len || checksums.end - checksums.start != 4 * grid.len() {
@@ -103,7 +104,20 @@ impl Segment {
         if !grams.is_empty() && !grams.len().is_power_of_two() {
             return Err(corrupt(&grams, "the bits for strings are not a power of two"));
         }
-        let places = Places { text, array, next, tree, jumps, grams, reach, docs, plan, root: header.root };
+        let places = Places {
+            text,
+            array,
+            next,
+            tree,
+            jumps,
+            grams,
+            heads,
+            chars,
+            reach,
+            docs,
+            plan,
+            root: header.root,
+        };
         Ok(Self { bytes, places })
     }
 
@@ -217,6 +231,15 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
     // 32 bits are read in another way, and no start needs them.
     let width = if fast { 32 } else { (usize::BITS - text.len().leading_zeros()).clamp(1, 31) as u8 };
     let Sorted { starts, shared, reach } = sorted;
+    let heads = if fast && (REACH_LEN..JUMPS_LEN).contains(&text.len()) && starts.len() <= heads::MOST {
+        let len = |most: usize| move |at: usize| (1..most).find(|len| ends_at(at + len)).unwrap_or(most);
+        match K::KIND {
+            KeyKind::Bytes => heads::encode::<{ heads::BYTES }>(text, &starts, &shared, len(heads::BYTES)),
+            KeyKind::Chars => heads::encode::<{ heads::CHARS }>(text, &starts, &shared, len(heads::CHARS)),
+        }
+    } else {
+        Vec::new()
+    };
     drop(shared);
     let docs = docs::encode(texts, starts.len() as u32, width, K::KIND == KeyKind::Chars);
     let packed = if fast { Vec::new() } else { Array::pack(&starts, width) };
@@ -234,8 +257,9 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
         (SectionId::Jumps, Content::Bytes(jumps)),
         (SectionId::Reach, Content::Numbers(reach)),
         (SectionId::Grams, Content::Bytes(&grams)),
+        (SectionId::Heads, Content::Bytes(&heads)),
     ];
-    let optional = [SectionId::Next, SectionId::Jumps, SectionId::Reach, SectionId::Grams];
+    let optional = [SectionId::Next, SectionId::Jumps, SectionId::Reach, SectionId::Grams, SectionId::Heads];
     sections.retain(|(id, content)| content.len() > 0 || !optional.contains(id));
     let head_len = (HEADER_LEN + (sections.len() + 1) * ENTRY_LEN).next_multiple_of(64);
     let body: usize = sections.iter().map(|(_, content)| content.len().next_multiple_of(64)).sum();

@@ -244,15 +244,13 @@ impl<K: Symbol> Snapshot<K> {
     /// of occurrences.
     #[inline]
     pub fn positions_into(&self, pattern: &K::Key, out: &mut Vec<Position>) {
-        out.clear();
-        self.locate(K::bytes(pattern), K::KIND == KeyKind::Chars, |position| out.push(position));
+        self.locate(K::bytes(pattern), K::KIND == KeyKind::Chars, out);
     }
 
     /// As [`positions_into`](Self::positions_into), in bytes from the start of the text.
     #[inline]
     pub fn byte_positions_into(&self, pattern: &K::Key, out: &mut Vec<Position>) {
-        out.clear();
-        self.locate(K::bytes(pattern), false, |position| out.push(position));
+        self.locate(K::bytes(pattern), false, out);
     }
 
     /// The same occurrences one at a time.
@@ -272,31 +270,35 @@ impl<K: Symbol> Snapshot<K> {
     }
 
     #[inline]
-    fn locate(&self, pattern: &[u8], chars: bool, mut found: impl FnMut(Position)) {
+    fn locate(&self, pattern: &[u8], chars: bool, out: &mut Vec<Position>) {
+        out.clear();
         if pattern.is_empty() {
-            return self.locate_empty(chars, found);
+            return self.locate_empty(chars, out);
         }
         for part in &self.segments {
             let view = part.segment.view();
-            for index in view.find(pattern) {
+            let range = view.find(pattern);
+            // At once what is needed: no growing on the way.
+            out.reserve(range.len());
+            for index in range {
                 if part.has(&view, index) {
-                    found(position(&view, part.first, index, chars));
+                    out.push(position(&view, part.first, index, chars));
                 }
             }
         }
         if !self.fresh.text.is_empty() {
             for (index, span, at) in self.fresh.find(pattern) {
-                found(self.fresh_position(index, &span, at, chars));
+                out.push(self.fresh_position(index, &span, at, chars));
             }
         }
     }
 
-    fn locate_empty(&self, chars: bool, mut found: impl FnMut(Position)) {
+    fn locate_empty(&self, chars: bool, out: &mut Vec<Position>) {
         for document in 0..self.texts() {
             let Some(text) = self.text_bytes(document) else { continue };
             let starts = (0..text.len()).filter(|&at| K::starts(text[at])).chain([text.len()]);
             for (symbols, at) in starts.enumerate() {
-                found(Position { document, offset: if chars { symbols } else { at } as u32 });
+                out.push(Position { document, offset: if chars { symbols } else { at } as u32 });
             }
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::docs::{Docs, Plan, u32_of};
 use super::grams;
+use super::heads::{self, Found};
 use super::jump;
 use super::tree::{BUCKET_MOST, NO_NODE, Node};
 use crate::simd::prefetch;
@@ -37,6 +38,10 @@ pub(super) struct Places {
     pub(super) jumps: Range<usize>,
     /// Which short strings occur; empty if that is not known.
     pub(super) grams: Range<usize>,
+    /// Where suffixes with the same first bytes are in a small index; empty if there is no such section.
+    pub(super) heads: Range<usize>,
+    /// Whether the symbols are chars.
+    pub(super) chars: bool,
     /// Where that ends which the suffixes of each 64 bytes share with others.
     pub(super) reach: Range<usize>,
     pub(super) docs: Range<usize>,
@@ -141,6 +146,22 @@ impl<'a> View<'a> {
     /// Takes one step a stored node on the way, two searches in one bucket, and one comparison with the text.
     #[inline]
     pub(super) fn find(&self, pattern: &[u8]) -> Range<usize> {
+        match self.headed(pattern) {
+            Some(Found::None) => return 0..0,
+            Some(Found::One(index)) => return self.verified(index..index + 1, pattern),
+            Some(Found::First(first)) if self.begins(self.array().get(first), pattern) => {
+                // Those that begin with it lie together.
+                let count = self.places.plan.head.suffixes as usize;
+                let few = (first + FEW).min(count);
+                let ends = |index: &usize| !self.begins(self.array().get(*index), pattern);
+                match (first + 1..few).find(ends) {
+                    Some(end) => return first..end,
+                    None if few == count => return first..count,
+                    None => {}
+                }
+            }
+            _ => {}
+        }
         let Some(Locus { range, below, exact }) = self.locus(pattern) else { return 0..0 };
         if below >= pattern.len() {
             return if exact { range } else { self.verified(range, pattern) };
@@ -173,6 +194,26 @@ impl<'a> View<'a> {
         start..end
     }
 
+    /// Where the suffixes with the first bytes of `pattern` are, if the index has a section that knows.
+    #[inline]
+    fn headed(&self, pattern: &[u8]) -> Option<Found> {
+        if self.places.heads.is_empty() {
+            return None;
+        }
+        if self.places.chars {
+            self.headed_by::<{ heads::CHARS }>(pattern)
+        } else {
+            self.headed_by::<{ heads::BYTES }>(pattern)
+        }
+    }
+
+    #[inline]
+    fn headed_by<const N: usize>(&self, pattern: &[u8]) -> Option<Found> {
+        let (head, array, text) = (pattern.first_chunk::<N>()?, self.array(), self.text());
+        let has = |index: usize| text.get(array.get(index)..).and_then(|it| it.first_chunk()) == Some(head);
+        Some(heads::find(self.part(&self.places.heads), head, has))
+    }
+
     /// Whether all of the index stays in a processor's cache.
     #[inline]
     fn is_near(&self) -> bool {
@@ -194,6 +235,12 @@ impl<'a> View<'a> {
     /// Whether a suffix begins with `pattern`, which is not empty. Takes half of what [`find`](Self::find) takes.
     #[inline]
     pub(super) fn contains(&self, pattern: &[u8]) -> bool {
+        match self.headed(pattern) {
+            Some(Found::None) => return false,
+            Some(Found::One(index)) => return self.begins(self.array().get(index), pattern),
+            Some(Found::First(first)) if self.begins(self.array().get(first), pattern) => return true,
+            _ => {}
+        }
         let Some(Locus { mut range, below, exact }) = self.locus(pattern) else { return false };
         let mut shared = below;
         if below < pattern.len() {

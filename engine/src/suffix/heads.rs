@@ -8,6 +8,8 @@
 //! the last. With the first and the last 8 bytes of a head as numbers, their first bytes lowest, the hash is
 //! `(first ^ last * 0xD6E8FEB86659FD93) * 0x9E3779B97F4A7C15` modulo 2^64.
 
+use super::sorted::Sorted;
+
 /// Bytes of a head in an index over bytes, and in one over chars.
 pub(super) const BYTES: usize = 8;
 pub(super) const CHARS: usize = 12;
@@ -37,19 +39,15 @@ fn place<const N: usize>(head: &[u8; N], slots: usize) -> usize {
     ((u128::from(hash) * slots as u128) >> 64) as usize
 }
 
-/// The section of suffixes that start at `starts` of a text, in their order. `shared` says how many bytes each of them has in
-/// common with the one before, and `len` how many the one at a place has, or that it has `N`.
-pub(super) fn encode<const N: usize>(
-    text: &[u8],
-    starts: &[u32],
-    shared: &[u32],
-    len: impl Fn(usize) -> usize,
-) -> Vec<u8> {
-    let begins = |index: &usize| (shared[*index] as usize) < N && len(starts[*index] as usize) >= N;
-    let slots = (0..starts.len()).filter(begins).count() * 5;
+/// The section of the suffixes of a text.
+pub(super) fn encode<const N: usize>(text: &[u8], sorted: &Sorted<'_>) -> Vec<u8> {
+    let shared: Vec<u32> = (0..sorted.starts.len()).map(|index| sorted.shared(index)).collect();
+    let has_head = |at: usize| sorted.borders.near(at + 1).is_none_or(|end| end - at >= N);
+    let begins = |index: &usize| (shared[*index] as usize) < N && has_head(sorted.starts[*index] as usize);
+    let slots = (0..shared.len()).filter(begins).count() * 5;
     let mut table = vec![[0; 2]; slots.div_ceil(2)];
-    for index in (0..starts.len()).filter(begins) {
-        let Some(head) = text[starts[index] as usize..].first_chunk::<N>() else { continue };
+    for index in (0..shared.len()).filter(begins) {
+        let Some(head) = text[sorted.starts[index] as usize..].first_chunk::<N>() else { continue };
         let mut at = place(head, table.len());
         while table[at] != [0; 2] {
             at = if at + 1 == table.len() { 0 } else { at + 1 };
@@ -80,18 +78,14 @@ pub(super) fn find<const N: usize>(section: &[u8], head: &[u8; N], has: impl Fn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suffix::docs::Starts;
 
     fn every_head_is_found<const N: usize>() {
         let words = (0..4_000_u32).map(|i| format!("{:x}", (i % 3_000).wrapping_mul(0x9E37_79B9)));
         let text: Vec<u8> = words.collect::<String>().into_bytes();
-        let mut starts: Vec<u32> = (0..text.len() as u32).collect();
-        starts.sort_by_key(|&at| &text[at as usize..]);
+        let sorted = Sorted::of(&text, &Starts::new(&[0], text.len()), |_| true);
+        let (starts, section) = (&sorted.starts, encode::<N>(&text, &sorted));
         let suffix = |index: usize| &text[starts[index] as usize..];
-        let common = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count() as u32;
-        let shared: Vec<u32> = (0..starts.len())
-            .map(|index| index.checked_sub(1).map_or(0, |before| common(suffix(before), suffix(index))))
-            .collect();
-        let section = encode::<N>(&text, &starts, &shared, |at| text.len() - at);
         let find = |head: &[u8; N]| find(&section, head, |index| suffix(index).starts_with(head));
         let mut several = 0;
         for head in text.array_windows() {

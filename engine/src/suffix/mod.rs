@@ -27,6 +27,7 @@
 //! in; see [`format`](mod@crate::format). The graphs are read off these when they are asked for.
 
 mod automaton;
+mod borders;
 mod docs;
 mod encoded;
 mod fresh;

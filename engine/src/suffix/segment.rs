@@ -220,27 +220,20 @@ fn encode<K: Symbol>(texts: &Texts, layout: Layout) -> Vec<u8> {
         .map(|(start, _)| start)
         .collect();
     let sorted = Sorted::of(text, &Starts::new(&full, text.len()), K::starts);
-    let mut borders = vec![0_u64; text.len() / 64 + 1];
-    for &end in ends {
-        borders[end as usize / 64] |= 1 << (end % 64);
-    }
-    let single = full.len() <= 1;
-    let ends_at = |at: usize| if single { at == text.len() } else { borders[at / 64] >> (at % 64) & 1 == 1 };
     let fast = layout == Layout::Fast;
-    let tree = Tree::of(text, &sorted, ends_at, K::starts, if fast { 104 } else { BUCKET_MOST }, fast);
+    let tree = Tree::of(text, &sorted, K::starts, if fast { 104 } else { BUCKET_MOST }, fast);
     // 32 bits are read in another way, and no start needs them.
     let width = if fast { 32 } else { (usize::BITS - text.len().leading_zeros()).clamp(1, 31) as u8 };
-    let Sorted { starts, shared, reach } = sorted;
-    let heads = if fast && (REACH_LEN..JUMPS_LEN).contains(&text.len()) && starts.len() <= heads::MOST {
-        let len = |most: usize| move |at: usize| (1..most).find(|len| ends_at(at + len)).unwrap_or(most);
+    let heads = if fast && (REACH_LEN..JUMPS_LEN).contains(&text.len()) && sorted.starts.len() <= heads::MOST
+    {
         match K::KIND {
-            KeyKind::Bytes => heads::encode::<{ heads::BYTES }>(text, &starts, &shared, len(heads::BYTES)),
-            KeyKind::Chars => heads::encode::<{ heads::CHARS }>(text, &starts, &shared, len(heads::CHARS)),
+            KeyKind::Bytes => heads::encode::<{ heads::BYTES }>(text, &sorted),
+            KeyKind::Chars => heads::encode::<{ heads::CHARS }>(text, &sorted),
         }
     } else {
         Vec::new()
     };
-    drop(shared);
+    let Sorted { starts, reach, .. } = sorted;
     let docs = docs::encode(texts, starts.len() as u32, width, K::KIND == KeyKind::Chars);
     let packed = if fast { Vec::new() } else { Array::pack(&starts, width) };
     let array = if fast { Content::Numbers(&starts) } else { Content::Bytes(&packed) };

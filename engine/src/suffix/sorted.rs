@@ -1,7 +1,9 @@
 //! The suffixes of several texts in order, and what neighbours share.
 
+use super::borders::Borders;
 use super::docs::Starts;
 use super::sais::{Letter, suffix_array};
+use super::view::common;
 use crate::simd::prefetch;
 
 /// Letters between two samples of what suffixes share.
@@ -12,11 +14,11 @@ const AHEAD: usize = 32;
 
 /// The suffixes of some texts that lie behind one another. A suffix ends where its text ends, and the shorter of two
 /// comes first if it begins the other one; equal ones come in any order, which depends on the texts only.
-pub(super) struct Sorted {
+pub(super) struct Sorted<'t> {
+    text: &'t [u8],
+    pub(super) borders: Borders,
     /// Where each suffix starts.
     pub(super) starts: Vec<u32>,
-    /// How many bytes each suffix shares with the one before; 0 for the first.
-    pub(super) shared: Vec<u32>,
     /// For each 64 bytes of text: where that ends which the first suffix that starts there, or behind, shares with the
     /// one before it in order; the length of the text behind the last.
     ///
@@ -25,9 +27,9 @@ pub(super) struct Sorted {
     pub(super) reach: Vec<u32>,
 }
 
-impl Sorted {
+impl<'t> Sorted<'t> {
     /// Sorts the suffixes that start where `keep` says so. Time and memory are linear in the length of `text`.
-    pub(super) fn of(text: &[u8], texts: &Starts<'_>, keep: impl Fn(u8) -> bool) -> Self {
+    pub(super) fn of(text: &'t [u8], texts: &Starts<'_>, keep: impl Fn(u8) -> bool) -> Self {
         let mut ranks = [0_u16; 256];
         for &byte in text {
             ranks[usize::from(byte)] = 1;
@@ -41,83 +43,122 @@ impl Sorted {
             }
         }
         let letters = |byte: u8| ranks[usize::from(byte)];
-        if kept.len() <= 256 {
-            Self::sort(&joined(text, texts, |byte| letters(byte) as u8), &kept)
+        let starts = if kept.len() <= 256 {
+            sort(&joined(text, texts, |byte| letters(byte) as u8), &kept)
         } else {
-            Self::sort(&joined(text, texts, letters), &kept)
-        }
+            sort(&joined(text, texts, letters), &kept)
+        };
+        let borders = Borders::of(texts, text.len());
+        let mut sorted = Self { text, borders, starts, reach: Vec::new() };
+        sorted.reach = sorted.reaches(|at| keep(text[at]));
+        sorted
     }
 
-    /// Sorts the suffixes that begin with a letter that is `kept`; letter 0 stands between two texts.
-    fn sort<L: Shared>(letters: &[L], kept: &[bool]) -> Self {
-        let mut starts = suffix_array(letters, kept.len());
-        // A separator is the lowest letter; of the others, all are kept in an index over bytes.
-        let separators = Separators::of(letters);
-        starts.drain(..separators.count);
-        if kept[1..].contains(&false) {
-            starts.retain(|&at| kept[letters[at as usize].index()]);
-        }
-        let count = starts.len();
-        let least = reaches(letters, kept, &starts);
-        let len = letters.len() - separators.count;
-        let mut reach = vec![u32::MAX; len.div_ceil(STEP) + 1];
-        let mut shared = vec![0; count];
-        let mut before = None;
-        for index in 0..count {
-            if let Some(&ahead) = starts.get(index + AHEAD) {
-                prefetch(letters, ahead as usize);
-            }
-            let at = starts[index] as usize;
-            if let Some(before) = before.replace(at) {
-                let known = (least[at / STEP] as usize).saturating_sub(at);
-                let more = L::shared(&letters[at + known..], &letters[before + known..]);
-                shared[index] = (known + more) as u32;
-            }
-            let start = at as u32 - separators.before(at);
-            starts[index] = start;
-            let sample = &mut reach[start as usize / STEP];
-            *sample = (*sample).min(start + shared[index]);
-        }
-        let mut next = len as u32;
-        for sample in reach.iter_mut().rev() {
-            next = next.min(*sample);
-            *sample = next;
-        }
-        Self { starts, shared, reach }
-    }
-}
-
-/// A letter that texts are compared by.
-trait Shared: Letter + Default {
-    /// How many letters two suffixes share, up to the end of a text.
-    fn shared(one: &[Self], other: &[Self]) -> usize {
-        let same = |&(one, other): &(&Self, &Self)| one == other && *one != Self::default();
-        one.iter().zip(other).take_while(same).count()
-    }
-}
-
-impl Shared for u16 {}
-
-impl Shared for u8 {
+    /// How many bytes a suffix shares with the one before; 0 for the first. Takes constant time on the average over all of
+    /// them, each asked for once; it is fastest in their order.
     #[inline]
-    fn shared(one: &[u8], other: &[u8]) -> usize {
-        let mut len = 0;
-        while let (Some(a), Some(b)) = (one[len..].first_chunk(), other[len..].first_chunk()) {
-            let (a, b) = (u64::from_le_bytes(*a), u64::from_le_bytes(*b));
-            // The lowest byte that is 0 gets its highest bit.
-            let zeros = a.wrapping_sub(0x0101_0101_0101_0101) & !a & 0x8080_8080_8080_8080;
-            if (a ^ b) | zeros != 0 {
-                return len + ((a ^ b).trailing_zeros().min(zeros.trailing_zeros()) / 8) as usize;
-            }
-            len += 8;
+    pub(super) fn shared(&self, index: usize) -> u32 {
+        const WORD: usize = 8;
+        if let Some(&ahead) = self.starts.get(index + AHEAD) {
+            prefetch(self.text, ahead as usize);
+            prefetch(&self.reach, ahead as usize / STEP);
         }
-        let same = |&(one, other): &(&u8, &u8)| one == other && *one != 0;
-        len + one[len..].iter().zip(&other[len..]).take_while(same).count()
+        let Some(before) = index.checked_sub(1) else { return 0 };
+        let (at, before) = (self.starts[index] as usize, self.starts[before] as usize);
+        let (one, other) = (&self.text[at..], &self.text[before..]);
+        let mut known = 0;
+        if let (Some(one), Some(other)) = (one.first_chunk::<WORD>(), other.first_chunk::<WORD>()) {
+            let differs = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other);
+            if differs != 0 {
+                let same = (differs.trailing_zeros() / 8) as usize;
+                return (self.within(at, same).min(self.within(before, same))) as u32;
+            }
+            // Most share less than a word: only now it pays to look at what is known of them.
+            known = (self.reach[at / STEP] as usize).saturating_sub(at);
+        }
+        self.shared_from(known, at, before) as u32
     }
+
+    /// How many of `len` bytes from the start of a suffix, 64 at most, belong to it.
+    #[inline]
+    fn within(&self, at: usize, len: usize) -> usize {
+        self.borders.near(at + 1).map_or(len, |end| len.min(end - at))
+    }
+
+    /// How many bytes two suffixes share that share `known` bytes.
+    fn shared_from(&self, known: usize, at: usize, before: usize) -> usize {
+        let mut len = known;
+        loop {
+            let rest = |at: usize| &self.text[at + len..];
+            let same = common(rest(at), &rest(before)[..rest(before).len().min(STEP)]);
+            // A suffix ends behind its first byte at the earliest.
+            let left = |at: usize| {
+                let from = (at + len).max(at + 1);
+                self.borders.near(from).map_or(same, |end| same.min(end - at - len))
+            };
+            let more = left(at).min(left(before));
+            len += more;
+            if more < STEP {
+                return len;
+            }
+        }
+    }
+
+    /// The samples [`Sorted::reach`] of suffixes that start where `keep` says so. Takes linear time, as a suffix shares all
+    /// but its first symbol with what follows the start of the one before.
+    fn reaches(&self, keep: impl Fn(usize) -> bool) -> Vec<u32> {
+        const NONE: u32 = u32::MAX;
+        let len = self.text.len();
+        let mut samples: Vec<u32> = (0..len)
+            .step_by(STEP)
+            .map(|from| (from..len).find(|&at| keep(at)).map_or(NONE, |at| at as u32))
+            .collect();
+        let mut before = vec![NONE; samples.len()];
+        for pair in self.starts.windows(2) {
+            let at = pair[1] as usize;
+            // What is not kept are bytes within a char, so a sample is near.
+            if at % STEP < 8 && samples[at / STEP] == pair[1] {
+                before[at / STEP] = pair[0];
+            }
+        }
+        let mut reach = 0;
+        for (sample, &before) in samples.iter_mut().zip(&before) {
+            let at = *sample as usize;
+            reach = match (*sample, before) {
+                (NONE, _) => len,
+                (_, NONE) => reach.max(at),
+                _ => at + self.shared_from(reach.max(at) - at, at, before as usize),
+            };
+            *sample = reach as u32;
+        }
+        samples.push(len as u32);
+        samples
+    }
+}
+
+/// Sorts the suffixes that begin with a letter that is `kept`; letter 0 stands between two texts, and places behind it are
+/// counted without it.
+fn sort<L: Letter + Default>(letters: &[L], kept: &[bool]) -> Vec<u32> {
+    let mut starts = suffix_array(letters, kept.len());
+    // A separator is the lowest letter; of the others, all are kept in an index over bytes.
+    let separators = Separators::of(letters);
+    starts.drain(..separators.count);
+    if kept[1..].contains(&false) {
+        starts.retain(|&at| kept[letters[at as usize].index()]);
+    }
+    if separators.count > 0 {
+        for index in 0..starts.len() {
+            if let Some(&ahead) = starts.get(index + AHEAD) {
+                prefetch(&separators.words, ahead as usize / 64);
+            }
+            starts[index] -= separators.before(starts[index] as usize);
+        }
+    }
+    starts
 }
 
 /// The letters of all texts with the lowest letter between them.
-fn joined<L: Shared>(text: &[u8], texts: &Starts<'_>, letter: impl Fn(u8) -> L) -> Vec<L> {
+fn joined<L: Default>(text: &[u8], texts: &Starts<'_>, letter: impl Fn(u8) -> L) -> Vec<L> {
     let mut all = Vec::with_capacity(text.len() + texts.count());
     for index in 0..texts.count() {
         if index > 0 {
@@ -128,36 +169,6 @@ fn joined<L: Shared>(text: &[u8], texts: &Starts<'_>, letter: impl Fn(u8) -> L) 
     all
 }
 
-/// For each [`STEP`] letters, how far that goes which the first kept suffix there shares with the one before it in order:
-/// no suffix behind it shares letters that end before. Takes linear time, as a suffix shares all but its first letter
-/// with what follows the start of the one before.
-fn reaches<L: Shared>(letters: &[L], kept: &[bool], sorted: &[u32]) -> Vec<u32> {
-    const NONE: u32 = u32::MAX;
-    let is_kept = |at: &usize| kept[letters[*at].index()];
-    let mut samples: Vec<u32> = (0..letters.len())
-        .step_by(STEP)
-        .map(|from| (from..letters.len()).find(is_kept).map_or(NONE, |at| at as u32))
-        .collect();
-    let mut before = vec![NONE; samples.len()];
-    for pair in sorted.windows(2) {
-        let at = pair[1] as usize;
-        // What is not kept are a separator or bytes within a char, so a sample is near.
-        if at % STEP < 8 && samples[at / STEP] == pair[1] {
-            before[at / STEP] = pair[0];
-        }
-    }
-    let mut reach = 0;
-    for (sample, &before) in samples.iter_mut().zip(&before) {
-        let at = *sample as usize;
-        if before != NONE {
-            let known = reach.max(at) - at;
-            reach = at + known + L::shared(&letters[at + known..], &letters[before as usize + known..]);
-        }
-        *sample = reach as u32;
-    }
-    samples
-}
-
 /// Where separators are.
 struct Separators {
     words: Vec<(u64, u32)>,
@@ -165,7 +176,7 @@ struct Separators {
 }
 
 impl Separators {
-    fn of<L: Shared>(letters: &[L]) -> Self {
+    fn of<L: Letter + Default>(letters: &[L]) -> Self {
         let count = letters.iter().filter(|&&letter| letter == L::default()).count();
         if count == 0 {
             return Self { words: Vec::new(), count };

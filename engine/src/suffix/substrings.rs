@@ -134,7 +134,8 @@ impl<K: Symbol> Snapshot<K> {
             before.push(before.last().copied().unwrap_or(0) + u32::from(K::starts(byte)));
         }
         let mut count = 0;
-        for (&at, &shared) in sorted.starts.iter().zip(&sorted.shared) {
+        for (index, &at) in sorted.starts.iter().enumerate() {
+            let shared = sorted.shared(index);
             let (_, span) = all.locate(at as usize);
             let mut same = at as usize + shared as usize;
             while same < span.end && !K::starts(all.text[same]) {

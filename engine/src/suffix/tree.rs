@@ -16,10 +16,11 @@
 //!     nodes    edges u32   only with `inner`: unit of the child, 0xFFFFFFFF for a bucket
 //! ```
 
+use super::borders::Borders;
 use super::docs::u32_of;
 use super::jump;
 use super::sorted::Sorted;
-use crate::simd::{equal16, prefetch};
+use crate::simd::equal16;
 
 /// No node.
 pub(super) const NO_NODE: u32 = u32::MAX;
@@ -32,9 +33,6 @@ const HEAD: usize = 20;
 
 /// Where the link of a node is.
 const LINK: usize = 12;
-
-/// How many suffixes ahead memory is asked for.
-const AHEAD: usize = 32;
 
 /// The tree of sorted suffixes while it is built.
 pub(super) struct Tree {
@@ -56,11 +54,10 @@ struct Open {
     inner: usize,
 }
 
-struct Builder<'t, E> {
+struct Builder<'t> {
     text: &'t [u8],
     starts: &'t [u32],
-    /// Whether some text ends at a position.
-    ends: E,
+    borders: &'t Borders,
     tree: Tree,
     /// Where children of open intervals begin, without the first child of each.
     bounds: Vec<u32>,
@@ -74,8 +71,7 @@ impl Tree {
     /// begins where `begins` says so.
     pub(super) fn of(
         text: &[u8],
-        sorted: &Sorted,
-        ends: impl Fn(usize) -> bool,
+        sorted: &Sorted<'_>,
         begins: impl Fn(u8) -> bool,
         bucket: usize,
         wants_next: bool,
@@ -84,10 +80,11 @@ impl Tree {
         let next = if wants_next { vec![0; count] } else { Vec::new() };
         let tree = Self { nodes: Vec::new(), count: 0, root: NO_NODE, next, jumps: Vec::new() };
         let (bounds, inner) = (Vec::new(), Vec::new());
-        let mut builder = Builder { text, starts: &sorted.starts, ends, tree, bounds, inner, wants_next };
+        let (starts, borders) = (&sorted.starts[..], &sorted.borders);
+        let mut builder = Builder { text, starts, borders, tree, bounds, inner, wants_next };
         let mut open = vec![Open { depth: 0, first: 0, bounds: 0, inner: 0 }];
         for at in 1..=count as u32 {
-            let shared = sorted.shared.get(at as usize).copied();
+            let shared = ((at as usize) < count).then(|| sorted.shared(at as usize));
             // The first suffix of what was closed is that of what holds it.
             let (mut first, mut inner) = (at - 1, builder.inner.len());
             while let Some(closed) = open.pop_if(|top| shared.is_none_or(|shared| top.depth > shared)) {
@@ -145,7 +142,7 @@ impl Tree {
     }
 }
 
-impl<E: Fn(usize) -> bool> Builder<'_, E> {
+impl Builder<'_> {
     fn close(&mut self, closed: &Open, end: u32, bucket: usize) {
         let bounds = self.bounds.split_off(closed.bounds);
         let inner = self.inner.split_off(closed.inner);
@@ -193,7 +190,7 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
 
     /// Whether the `index`-th suffix has no more than `len` bytes. At its own start, another text may end.
     fn is_over(&self, index: usize, len: usize) -> bool {
-        len > 0 && (self.ends)(self.starts[index] as usize + len)
+        len > 0 && self.borders.has(self.starts[index] as usize + len)
     }
 
     fn fill_next(&mut self, range: std::ops::Range<usize>, depth: u32) {
@@ -201,17 +198,18 @@ impl<E: Fn(usize) -> bool> Builder<'_, E> {
             return;
         }
         for index in range {
-            if let Some(&ahead) = self.starts.get(index + AHEAD) {
-                prefetch(self.text, (ahead + depth) as usize);
-            }
-            let (start, mut bytes) = (self.starts[index] as usize, [0; 4]);
-            for (skipped, byte) in (depth as usize..).zip(&mut bytes) {
-                if skipped > 0 && (self.ends)(start + skipped) {
-                    break;
+            let at = self.starts[index] as usize + depth as usize;
+            // At the start of a suffix, another one may end.
+            let len = self.borders.near(at + usize::from(depth == 0)).map_or(4, |end| end - at);
+            self.tree.next[index] = match self.text[at..].first_chunk() {
+                Some(&bytes) if len >= 4 => u32::from_be_bytes(bytes),
+                _ => {
+                    let mut bytes = [0; 4];
+                    let rest = &self.text[at..][..len.min(4)];
+                    bytes[..rest.len()].copy_from_slice(rest);
+                    u32::from_be_bytes(bytes)
                 }
-                *byte = self.text[start + skipped];
-            }
-            self.tree.next[index] = u32::from_be_bytes(bytes);
+            };
         }
     }
 }

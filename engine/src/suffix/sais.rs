@@ -9,9 +9,24 @@ use crate::simd::prefetch;
 pub(super) trait Letter: Copy + Ord {
     /// Its place in the alphabet.
     fn index(self) -> usize;
+
+    /// Whether `len` letters are the same from two places on.
+    #[inline]
+    fn same(text: &[Self], one: usize, other: usize, len: usize) -> bool {
+        (0..len).all(|skipped| text[one + skipped] == text[other + skipped])
+    }
 }
 
 impl Letter for u8 {
+    #[inline]
+    fn same(text: &[u8], one: usize, other: usize, len: usize) -> bool {
+        // Most have few letters, and a call would take longer.
+        if let (1..=8, Some(a), Some(b)) = (len, text[one..].first_chunk(), text[other..].first_chunk()) {
+            return (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)) << (8 * (8 - len)) == 0;
+        }
+        text[one..one + len] == text[other..other + len]
+    }
+
     #[inline]
     fn index(self) -> usize {
         usize::from(self)
@@ -69,18 +84,22 @@ fn sort<L: Letter>(text: &[L], alphabet: usize, sorted: &mut [u32]) {
         let order = &mut sorted[..lefts.len()];
         if distinct < lefts.len() {
             sort(&names, distinct, order);
-            for at in order {
-                *at = lefts[*at as usize];
+            for index in 0..order.len() {
+                if let Some(&ahead) = order.get(index + AHEAD) {
+                    prefetch(&lefts, ahead as usize);
+                }
+                order[index] = lefts[order[index] as usize];
             }
         }
         sorted[lefts.len()..].fill(0);
-        let mut tails = ends(&counts);
-        // No place is further to the front than the one it comes from.
-        for index in (0..lefts.len()).rev() {
-            let at = std::mem::take(&mut sorted[index]);
-            let tail = &mut tails[text[at as usize].index()];
-            *tail -= 1;
-            sorted[*tail as usize] = at;
+        // Those with one letter lie together and go to the end of its places; none is further to the front than where it
+        // comes from.
+        let mut from = lefts.len();
+        for (tail, end) in tails.into_iter().zip(ends(&counts)).rev() {
+            let here = from - (end - tail) as usize..from;
+            from = here.start;
+            sorted.copy_within(here.clone(), tail as usize);
+            sorted[here.start..here.end.min(tail as usize)].fill(0);
         }
     }
     induce::<L, true>(text, &counts, sorted);
@@ -117,27 +136,28 @@ fn ascents<L: Letter>(text: &[L], scratch: &mut [u32]) -> Vec<u32> {
 fn induce<L: Letter, const LAST: bool>(text: &[L], counts: &[u32], sorted: &mut [u32]) {
     let tails = ends(counts);
     let mut heads: Vec<u32> = tails.iter().zip(counts).map(|(end, count)| end - count).collect();
-    let mut put = |sorted: &mut [u32], at: usize| {
+    let ask = |sorted: &[u32], ahead: usize| {
+        if let Some(&entry) = sorted.get(ahead) {
+            // Without a branch, which would be guessed wrong often.
+            let at = if entry < MARK { entry as usize } else { 0 };
+            prefetch(text, at.wrapping_sub(1));
+        }
+    };
+    let put = |sorted: &mut [u32], heads: &mut [u32], at: usize| {
         let letter = text[at];
         let waits = at > 0 && text[at - 1] < letter;
         let head = &mut heads[letter.index()];
         sorted[*head as usize] = at as u32 | if waits { MARK } else { 0 };
         *head += 1;
     };
-    let ask = |ahead: u32| {
-        let at = if ahead < MARK { ahead as usize } else { 0 };
-        prefetch(text, at.wrapping_sub(1));
-    };
     // The suffix before the end of the text, which is the lowest of all.
-    put(sorted, text.len() - 1);
+    put(sorted, &mut heads, text.len() - 1);
     for index in 0..sorted.len() {
-        if let Some(&ahead) = sorted.get(index + AHEAD) {
-            ask(ahead);
-        }
+        ask(sorted, index + AHEAD);
         let entry = sorted[index];
         if (1..MARK).contains(&entry) {
             sorted[index] = if LAST { entry | MARK } else { 0 };
-            put(sorted, entry as usize - 1);
+            put(sorted, &mut heads, entry as usize - 1);
         } else {
             // What waited for the second pass, or nothing.
             sorted[index] = if LAST { entry ^ MARK } else { entry & !MARK };
@@ -145,9 +165,7 @@ fn induce<L: Letter, const LAST: bool>(text: &[L], counts: &[u32], sorted: &mut 
     }
     let mut tails = tails;
     for index in (0..sorted.len()).rev() {
-        if let Some(&ahead) = sorted.get(index.wrapping_sub(AHEAD)) {
-            ask(ahead);
-        }
+        ask(sorted, index.wrapping_sub(AHEAD));
         let entry = sorted[index];
         if (1..MARK).contains(&entry) {
             if !LAST {
@@ -197,7 +215,7 @@ fn name<L: Letter>(text: &[L], lefts: &[u32], sorted: &mut [u32]) -> (Vec<u32>, 
         }
         let (at, place) = (at as usize, &mut places[at as usize / 2]);
         let len = *place as usize;
-        if *place != before.1 || text[at..at + len] != text[before.0..before.0 + len] {
+        if *place != before.1 || !L::same(text, at, before.0, len) {
             distinct += 1;
         }
         before = (at, *place);

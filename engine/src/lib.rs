@@ -41,6 +41,7 @@ mod error;
 pub mod format;
 #[cfg(all(feature = "heap", target_os = "linux", target_pointer_width = "64"))]
 pub mod heap;
+mod paging;
 mod simd;
 #[cfg(not(loom))]
 pub mod store;

@@ -3,6 +3,7 @@
 //! A place holds a suffix and a mark that says whether the suffix before it in the text is sorted by it in this pass, so
 //! that the text is only read for those that are (the idea is Mori's). What is read soon is asked for ahead.
 
+use crate::paging;
 use crate::simd::prefetch;
 
 /// A letter of a text that is sorted.
@@ -57,6 +58,7 @@ const AHEAD: usize = 32;
 /// below `alphabet`. Time and memory are linear in the length, which is below 2^31.
 pub(super) fn suffix_array<L: Letter>(text: &[L], alphabet: usize) -> Vec<u32> {
     let mut sorted = vec![0; text.len()];
+    paging::advise(&sorted);
     sort(text, alphabet, &mut sorted);
     sorted
 }
@@ -126,7 +128,10 @@ fn ascents<L: Letter>(text: &[L], scratch: &mut [u32]) -> Vec<u32> {
         first -= usize::from(below & !now);
         below = now;
     }
-    scratch[first..].to_vec()
+    let mut lefts = Vec::with_capacity(text.len() - first);
+    paging::advise(&lefts);
+    lefts.extend_from_slice(&scratch[first..]);
+    lefts
 }
 
 /// Sorts suffixes from the leftmost ascents, which are at the ends of the places of their letters; all others are 0.
@@ -221,7 +226,10 @@ fn name<L: Letter>(text: &[L], lefts: &[u32], sorted: &mut [u32]) -> (Vec<u32>, 
         before = (at, *place);
         *place = distinct as u32 - 1;
     }
-    (lefts.iter().map(|&at| places[at as usize / 2]).collect(), distinct)
+    let mut names = Vec::with_capacity(lefts.len());
+    paging::advise(&names);
+    names.extend(lefts.iter().map(|&at| places[at as usize / 2]));
+    (names, distinct)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::borders::Borders;
 use super::docs::Starts;
 use super::sais::{Letter, suffix_array};
 use super::view::common;
+use crate::paging;
 use crate::simd::prefetch;
 
 /// Letters between two samples of what suffixes share.
@@ -160,6 +161,7 @@ fn sort<L: Letter + Default>(letters: &[L], kept: &[bool]) -> Vec<u32> {
 /// The letters of all texts with the lowest letter between them.
 fn joined<L: Default>(text: &[u8], texts: &Starts<'_>, letter: impl Fn(u8) -> L) -> Vec<L> {
     let mut all = Vec::with_capacity(text.len() + texts.count());
+    paging::advise(&all);
     for index in 0..texts.count() {
         if index > 0 {
             all.push(L::default());

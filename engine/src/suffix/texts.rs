@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::segment::MAX_LEN;
 use crate::error::{Error, Result};
+use crate::paging;
 
 /// Texts, one behind the other.
 #[derive(Clone, Default)]
@@ -24,6 +25,11 @@ impl Texts {
         }
         if text.is_none() {
             self.gone.insert(self.ends.len() as u32);
+        }
+        let room = self.text.capacity();
+        self.text.reserve(bytes.len());
+        if self.text.capacity() > room {
+            paging::advise(&self.text);
         }
         self.text.extend_from_slice(bytes);
         self.ends.push(self.text.len() as u32);

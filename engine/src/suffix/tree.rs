@@ -144,13 +144,13 @@ impl Tree {
 
 impl Builder<'_> {
     fn close(&mut self, closed: &Open, end: u32, bucket: usize) {
-        let bounds = self.bounds.split_off(closed.bounds);
-        let inner = self.inner.split_off(closed.inner);
-        // A root that does not branch stands for its only child.
-        if (end - closed.first) as usize <= bucket || bounds.is_empty() {
-            self.inner.extend(inner);
+        // A root that does not branch stands for its only child. Nodes below wait for the next one above.
+        if (end - closed.first) as usize <= bucket || self.bounds.len() == closed.bounds {
+            self.bounds.truncate(closed.bounds);
             return;
         }
+        let bounds = self.bounds.split_off(closed.bounds);
+        let inner = self.inner.split_off(closed.inner);
         let mut inner = inner.into_iter().peekable();
         let (mut keys, mut starts, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = std::iter::once(closed.first).chain(bounds).peekable();

@@ -52,6 +52,98 @@ fn check_large<K: Symbol + std::fmt::Debug>(words: u32, pair: [K; 2], letter: im
     assert!(hits > 550 && near > 100, "{hits} {near}");
 }
 
+/// Texts with more nodes than there is room for, and others that are known for being hard.
+fn hard_texts(len: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mix = |i: usize| {
+        (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+    };
+    let random =
+        |letters: u64| (0..len).map(|i| ((mix(i) >> 33) % letters) as u8 + b'A').collect::<Vec<u8>>();
+    let repeated = |part: &[u8]| part.iter().copied().cycle().take(len).collect::<Vec<u8>>();
+    let (mut before, mut fibonacci) = (b"b".to_vec(), b"a".to_vec());
+    while fibonacci.len() < len {
+        (before, fibonacci) = (fibonacci.clone(), [fibonacci, before].concat());
+    }
+    fibonacci.truncate(len);
+    vec![
+        ("one letter", repeated(b"a")),
+        ("short period", repeated(b"abracadabra")),
+        ("long period", repeated(&random(26)[..len / 200])),
+        ("Fibonacci", fibonacci),
+        ("two letters", random(2)),
+        ("four letters", random(4)),
+        ("letters", random(26)),
+        ("bytes", (0..len).map(|i| (mix(i) >> 40) as u8).collect()),
+    ]
+}
+
+#[test]
+fn an_index_of_any_text_is_small() {
+    for (name, text) in hard_texts(1 << 18) {
+        let index = SuffixIndex::<u8>::from_texts([&text[..]]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("compact");
+        index.checkpoint(&path, Layout::Compact).unwrap();
+        let compact = std::fs::metadata(&path).unwrap().len() as f64 / text.len() as f64;
+        let fast = index.snapshot().index_len() as f64 / text.len() as f64;
+        assert!(fast < 10.0 && compact < 5.5, "{name}: {fast:.2} and {compact:.2} bytes a byte");
+    }
+}
+
+/// Where the tree does not have all its nodes, what lies below its last level is found as well.
+#[test]
+fn patterns_below_the_last_level_are_found() {
+    for (name, text) in hard_texts(1 << 17) {
+        let index = SuffixIndex::<u8>::from_texts([&text[..]]).unwrap();
+        let snapshot = index.snapshot();
+        for (i, len) in
+            [1, 2, 3, 5, 9, 40, 300, 4_000, 4_094, 4_095, 4_096, 4_097, 9_000].into_iter().enumerate()
+        {
+            let start = (i * 7_919) % (text.len() - len);
+            let mut pattern = text[start..start + len].to_vec();
+            let all = (0..=text.len() - len).filter(|&at| text[at..].starts_with(&pattern)).count();
+            assert_eq!(snapshot.count(&pattern), all as u64, "{name}: {len} bytes from {start}");
+            assert_eq!(snapshot.contains(&pattern), all > 0, "{name}: {len} bytes from {start}");
+            pattern.push(b'~');
+            assert_eq!(snapshot.count(&pattern), 0, "{name}: {len} bytes and one more");
+        }
+        // A part of the text between others; what follows it in the text does not follow it here.
+        for len in [10, 500, 6_000] {
+            let part = &text[1_000..1_000 + len];
+            let query = [b"~", part, b"~", &part[1..], b"~", &part[..len - 1]].concat();
+            let found = snapshot.longest_common_substring(&query);
+            assert_eq!(&query[found], part, "{name}: {len} bytes");
+        }
+    }
+}
+
+/// A match that loses its first symbol below the last level goes on with what begins with the rest, and with nothing else.
+#[test]
+fn a_long_match_that_is_shortened_goes_on_rightly() {
+    let shared: Vec<u8> = hard_texts(5_000).swap_remove(6).1;
+    let longer = [b"y", &shared[..]].concat();
+    let other = [&shared[..4_500], &[b'}'; 500], b"~~"].concat();
+    let texts = [longer.as_slice(), &other].repeat(150);
+    let index = SuffixIndex::<u8>::from_texts(texts).unwrap();
+    let query = [&longer[..], b"~~"].concat();
+    assert_eq!(index.snapshot().longest_common_substring(&query), 0..longer.len());
+}
+
+/// Texts without bytes are put away like others: what has to be copied for each does not grow with their number.
+#[test]
+fn many_empty_texts_become_few_segments() {
+    let index = SuffixIndex::<char>::new();
+    for number in 0..20_000 {
+        assert_eq!(index.push(if number % 1_000 == 0 { "é" } else { "" }).unwrap(), number);
+    }
+    let told = format!("{index:?}");
+    let segments: usize =
+        told.split("segments: ").nth(1).unwrap().split([' ', '}']).next().unwrap().parse().unwrap();
+    assert!((1..=12).contains(&segments), "{told}");
+    let numbers: Vec<u32> = sorted(index.positions("é")).iter().map(|it| it.document).collect();
+    assert_eq!(numbers, (0..20).map(|i| i * 1_000).collect::<Vec<_>>());
+}
+
 /// The greatest string is where the first text starts, and no suffix lies behind those that begin with it.
 #[test]
 fn the_last_suffixes_are_found_once() {

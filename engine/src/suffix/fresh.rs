@@ -12,6 +12,9 @@ use crate::error::Result;
 /// Bytes of new texts that are searched without an index.
 pub(super) const FRESH_LEN: usize = 2048;
 
+/// How many new texts there are at most, so that short ones and empty ones are not copied over and over.
+const FRESH_TEXTS: usize = FRESH_LEN / 2;
+
 /// Bytes of the note of what there is: four bits for each string that there can be.
 const GRAMS_LEN: usize = FRESH_LEN / 2;
 
@@ -51,7 +54,7 @@ impl Fresh {
         let mut texts = Texts { text: Vec::with_capacity(FRESH_LEN), ends: ends.clone(), gone: gone.clone() };
         texts.text.extend_from_slice(text);
         more.into_iter().try_for_each(|text| texts.push(Some(text)))?;
-        if texts.text.len() > FRESH_LEN {
+        if texts.text.len() > FRESH_LEN || texts.ends.len() > FRESH_TEXTS {
             return Ok(Grown::Full(texts));
         }
         let mut fresh = Self { texts, grams: self.grams };

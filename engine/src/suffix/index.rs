@@ -66,8 +66,8 @@ impl<K: Symbol> SuffixIndex<K> {
 
     /// Adds a text and returns its number. When this returns, new snapshots have it.
     ///
-    /// New texts of up to 2 KiB together are copied and searched without an index; what goes beyond becomes a segment, and
-    /// four segments of one size become one. So a byte is sorted a few times, and a search asks a few segments.
+    /// New texts of up to 2 KiB together, 1,024 at most, are copied and searched without an index; what goes beyond becomes a
+    /// segment, and four segments of one size become one. So a byte is sorted a few times, and a search asks a few segments.
     ///
     /// # Errors
     ///

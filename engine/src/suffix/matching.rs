@@ -146,7 +146,7 @@ impl<'w, 'v> Walk<'w, 'v> {
         let Some(mut node) = fits(unit) else {
             self.above = NO_NODE;
             self.place = if unit == NO_NODE { Place::Bucket } else { Place::Edge(unit) };
-            return self.find(occurrence);
+            return self.find(string, occurrence);
         };
         self.range = node.first..node.end.min(view.places.plan.head.suffixes as usize);
         loop {
@@ -162,17 +162,24 @@ impl<'w, 'v> Walk<'w, 'v> {
                 }
                 None => {
                     self.place = Place::Bucket;
-                    return self.find(occurrence);
+                    return self.find(string, occurrence);
                 }
             }
         }
     }
 
-    /// Leaves those of a bucket that begin with the string, one of which starts at `occurrence`.
-    fn find(&mut self, occurrence: Option<usize>) {
+    /// Leaves those of a bucket that begin with `string`, one of which starts at `occurrence`.
+    fn find(&mut self, string: &[u8], occurrence: Option<usize>) {
         let Range { start, end } = self.range;
         let (Place::Bucket, Some(occurrence)) = (self.place, occurrence) else { return };
-        if self.len == 0 || end.saturating_sub(start) > BUCKET_MOST {
+        if string.is_empty() {
+            return;
+        }
+        if end.saturating_sub(start) > BUCKET_MOST {
+            // Below the last level of a tree that has not all nodes, and in forged ones.
+            let order = |index: usize| self.view.compare(self.view.array().get(index), 0, string);
+            let low = partition(start..end, |index| order(index) == Ordering::Less);
+            self.range = low..partition(low..end, |index| order(index) == Ordering::Equal);
             return;
         }
         let known = (start..end).find(|&index| self.view.array().get(index) == occurrence).unwrap_or(start);

@@ -82,9 +82,11 @@ pub struct Position {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// The fastest to ask: about 10 bytes a symbol of natural text, and up to 5 more from 4 to 64 KiB of text.
+    /// The fastest to ask: at most 10 bytes for each byte of any text from 64 KiB on, and some for each text; up to 5 more
+    /// below.
     #[default]
     Fast,
-    /// The smallest: starts have as few bits as they can, and searches compare with the texts only. About 5 bytes a symbol.
+    /// The smallest: starts have as few bits as they can, and searches compare with the texts only. At most 5.5 bytes for each
+    /// byte of up to 256 MiB, and some for each text.
     Compact,
 }

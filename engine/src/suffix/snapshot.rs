@@ -185,7 +185,8 @@ impl<K: Symbol> Snapshot<K> {
     }
 
     /// Whether `pattern` occurs in some text. An empty one occurs at every symbol of a text and at its end. Takes time in
-    /// proportion to `m`; if texts were removed since the last checkpoint, also to the number of occurrences in them.
+    /// proportion to `m`, times the logarithm of the texts' length where they repeat themselves so much that the tree has not
+    /// all its nodes; if texts were removed since the last checkpoint, also to the number of occurrences in them.
     #[inline]
     pub fn contains(&self, pattern: &K::Key) -> bool {
         let pattern = K::bytes(pattern);
@@ -321,7 +322,9 @@ fn position(view: &View<'_>, first: u32, index: usize, chars: bool) -> Position 
 
 /// Merges the last segments as long as there are many of their size.
 fn merge<K: Symbol>(segments: &mut Vec<Part>) -> Result<()> {
-    let level = |part: &Part| (part.segment.text_len() / FRESH_LEN).max(1).ilog(FAN_IN);
+    // A text that has no bytes has a number all the same.
+    let size = |part: &Part| part.segment.text_len() + 2 * part.segment.texts() as usize;
+    let level = |part: &Part| (size(part) / FRESH_LEN).max(1).ilog(FAN_IN);
     while let Some(last) = segments.last() {
         let size = level(last);
         let run = segments.iter().rev().take_while(|part| level(part) <= size).count();

@@ -96,7 +96,8 @@ impl<K: Symbol> Snapshot<K> {
 
     /// The part of `query` with the most symbols that occurs in some text, the first of several: bytes of the query.
     ///
-    /// Takes time in proportion to the query, whatever the texts are; new texts that are not in a segment yet, 2 KiB at
+    /// Takes time in proportion to the query; where it has parts of more than 4 KiB in common with texts in which these are there
+    /// more than a hundred times, also in proportion to the length of these parts and the logarithm of the texts'. New texts that are not in a segment yet, 2 KiB at
     /// most, are sorted for it. If texts were removed since the last checkpoint, the segments they were in are built anew.
     pub fn longest_common_substring(&self, query: &K::Key) -> Range<usize> {
         if let Some(Ok(compacted)) = self.has_removed().then(|| self.compacted()) {

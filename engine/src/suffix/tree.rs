@@ -1,7 +1,7 @@
 //! The upper part of the suffix tree: the section STREE, and K4 for what is below it.
 //!
-//! Only nodes that more suffixes pass than a bucket may have are stored; below them, a bucket is a run of the suffix
-//! array. Units are 4 bytes from the start of the section. A node lies behind its children:
+//! Only nodes that more suffixes pass than a bucket may have are stored, and of those only as many levels as there is room for;
+//! below them, a bucket is a run of the suffix array. Units are 4 bytes from the start of the section. A node lies behind its children:
 //!
 //! ```text
 //! 0   depth    u32     bytes from the root
@@ -30,6 +30,12 @@ pub(super) const BUCKET_MOST: usize = 128;
 
 /// Bytes of a node before its keys.
 const HEAD: usize = 20;
+
+/// No node is deeper. Longer parts that are there often are those of periodic texts.
+const DEEPEST: u32 = 4095;
+
+/// From so many suffixes on, all nodes together take at most 3 bytes for 4 suffixes.
+const LARGE: usize = 1 << 16;
 
 /// Where the link of a node is.
 const LINK: usize = 12;
@@ -64,11 +70,22 @@ struct Builder<'t> {
     /// Nodes that wait for their parent: first suffix and unit.
     inner: Vec<(u32, u32)>,
     wants_next: bool,
+    /// More suffixes than this pass every node.
+    bucket: usize,
+    /// The most bytes before the root of a node.
+    deepest: u32,
+    /// The most bytes that all nodes may take.
+    room: usize,
+    /// Bytes that nodes of each depth take, or would.
+    sizes: Vec<u64>,
 }
 
 impl Tree {
     /// Builds the tree over buckets of at most `bucket` suffixes, in time and memory linear in their number. A symbol
     /// begins where `begins` says so.
+    ///
+    /// If nodes would take too many bytes, as in periodic and in random texts, only the upper ones are stored: as many levels
+    /// as there is room for.
     pub(super) fn of(
         text: &[u8],
         sorted: &Sorted<'_>,
@@ -77,26 +94,35 @@ impl Tree {
         wants_next: bool,
     ) -> Self {
         let count = sorted.starts.len();
-        let next = if wants_next { vec![0; count] } else { Vec::new() };
-        let tree = Self { nodes: Vec::new(), count: 0, root: NO_NODE, next, jumps: Vec::new() };
-        let (bounds, inner) = (Vec::new(), Vec::new());
-        let (starts, borders) = (&sorted.starts[..], &sorted.borders);
-        let mut builder = Builder { text, starts, borders, tree, bounds, inner, wants_next };
-        let mut open = vec![Open { depth: 0, first: 0, bounds: 0, inner: 0 }];
-        for at in 1..=count as u32 {
-            let shared = ((at as usize) < count).then(|| sorted.shared(at as usize));
-            // The first suffix of what was closed is that of what holds it.
-            let (mut first, mut inner) = (at - 1, builder.inner.len());
-            while let Some(closed) = open.pop_if(|top| shared.is_none_or(|shared| top.depth > shared)) {
-                first = closed.first;
-                inner = closed.inner;
-                builder.close(&closed, at, bucket);
-            }
-            let Some(shared) = shared else { break };
-            if open.last().is_none_or(|top| top.depth < shared) {
-                open.push(Open { depth: shared, first, bounds: builder.bounds.len(), inner });
-            }
-            builder.bounds.push(at);
+        let room = if count < LARGE { 4 * count } else { count / 4 * 3 };
+        let grow = |deepest: u32, next: Vec<u32>| {
+            let tree = Self { nodes: Vec::new(), count: 0, root: NO_NODE, next, jumps: Vec::new() };
+            let mut builder = Builder {
+                text,
+                starts: &sorted.starts,
+                borders: &sorted.borders,
+                tree,
+                bounds: Vec::new(),
+                inner: Vec::new(),
+                wants_next,
+                bucket,
+                deepest,
+                room,
+                sizes: vec![0; deepest as usize + 1],
+            };
+            builder.grow(sorted);
+            builder
+        };
+        let mut builder = grow(DEEPEST, if wants_next { vec![0; count] } else { Vec::new() });
+        if builder.is_full() {
+            let mut sum = 0;
+            let fits = |size: &&u64| {
+                sum += **size;
+                sum <= room as u64
+            };
+            // One level is there in any case: it has no more edges than there are bytes.
+            let levels = builder.sizes.iter().take_while(fits).count().max(1);
+            builder = grow(levels as u32 - 1, builder.tree.next);
         }
         if builder.tree.root == NO_NODE {
             builder.fill_next(0..count, 0);
@@ -143,9 +169,38 @@ impl Tree {
 }
 
 impl Builder<'_> {
-    fn close(&mut self, closed: &Open, end: u32, bucket: usize) {
+    /// Goes through the suffixes and closes the intervals of those that share something.
+    fn grow(&mut self, sorted: &Sorted<'_>) {
+        let count = self.starts.len();
+        let mut open = vec![Open { depth: 0, first: 0, bounds: 0, inner: 0 }];
+        for at in 1..=count as u32 {
+            // What is deeper than any node need not be told apart.
+            let shared = ((at as usize) < count).then(|| sorted.shared(at as usize).min(self.deepest + 1));
+            // The first suffix of what was closed is that of what holds it.
+            let (mut first, mut inner) = (at - 1, self.inner.len());
+            while let Some(closed) = open.pop_if(|top| shared.is_none_or(|shared| top.depth > shared)) {
+                first = closed.first;
+                inner = closed.inner;
+                self.close(&closed, at);
+            }
+            let Some(shared) = shared else { break };
+            if open.last().is_none_or(|top| top.depth < shared) {
+                open.push(Open { depth: shared, first, bounds: self.bounds.len(), inner });
+            }
+            if shared <= self.deepest {
+                self.bounds.push(at);
+            }
+        }
+    }
+
+    /// Whether there is no room for all nodes.
+    fn is_full(&self) -> bool {
+        self.tree.nodes.len() > self.room
+    }
+
+    fn close(&mut self, closed: &Open, end: u32) {
         // A root that does not branch stands for its only child. Nodes below wait for the next one above.
-        if (end - closed.first) as usize <= bucket || self.bounds.len() == closed.bounds {
+        if (end - closed.first) as usize <= self.bucket || self.bounds.len() == closed.bounds {
             self.bounds.truncate(closed.bounds);
             return;
         }
@@ -170,6 +225,13 @@ impl Builder<'_> {
             }
         }
         let has_inner = nodes.iter().any(|&node| node != NO_NODE);
+        let numbers = keys.len() * (1 + usize::from(has_inner));
+        self.sizes[closed.depth as usize] += (HEAD + keys.len().next_multiple_of(4) + 4 * numbers) as u64;
+        if self.is_full() {
+            // Counted only.
+            self.inner.push((closed.first, 0));
+            return;
+        }
         let out = &mut self.tree.nodes;
         let unit = (out.len() / 4) as u32;
         for number in [closed.depth, closed.first, last, NO_NODE] {
@@ -194,7 +256,7 @@ impl Builder<'_> {
     }
 
     fn fill_next(&mut self, range: std::ops::Range<usize>, depth: u32) {
-        if !self.wants_next {
+        if !self.wants_next || self.is_full() {
             return;
         }
         for index in range {

@@ -349,7 +349,7 @@ impl<'a> View<'a> {
 
     /// How the suffix at `at` compares with `pattern`, of which it has the first `shared` bytes; equal if it begins with
     /// all.
-    fn compare(&self, at: usize, shared: usize, pattern: &[u8]) -> Ordering {
+    pub(super) fn compare(&self, at: usize, shared: usize, pattern: &[u8]) -> Ordering {
         let (from, rest) = (at + shared, &pattern[shared..]);
         let text = self.text().get(from..).unwrap_or_default();
         let same = common(text, rest);

@@ -33,6 +33,7 @@ mod encoded;
 mod fresh;
 mod grams;
 mod graph;
+mod groups;
 mod heads;
 mod index;
 mod jump;

@@ -3,6 +3,7 @@
 //! A place holds a suffix and a mark that says whether the suffix before it in the text is sorted by it in this pass, so
 //! that the text is only read for those that are (the idea is Mori's). What is read soon is asked for ahead.
 
+use super::groups::{self, Groups};
 use crate::paging;
 use crate::simd::prefetch;
 
@@ -49,10 +50,10 @@ impl Letter for u32 {
 }
 
 /// On a suffix that sorts none in this pass.
-const MARK: u32 = 1 << 31;
+pub(super) const MARK: u32 = 1 << 31;
 
 /// How many places ahead memory is asked for.
-const AHEAD: usize = 32;
+pub(super) const AHEAD: usize = 32;
 
 /// The starts of all suffixes of `text` in their order, where the end of the text is below every letter. Letters are
 /// below `alphabet`. Time and memory are linear in the length, which is below 2^31.
@@ -82,16 +83,13 @@ fn sort<L: Letter>(text: &[L], alphabet: usize, sorted: &mut [u32]) {
     }
     if lefts.len() > 1 {
         induce::<L, false>(text, &counts, sorted);
-        let (names, distinct) = name(text, &lefts, sorted);
+        order(text, &lefts, sorted);
         let order = &mut sorted[..lefts.len()];
-        if distinct < lefts.len() {
-            sort(&names, distinct, order);
-            for index in 0..order.len() {
-                if let Some(&ahead) = order.get(index + AHEAD) {
-                    prefetch(&lefts, ahead as usize);
-                }
-                order[index] = lefts[order[index] as usize];
+        for index in 0..order.len() {
+            if let Some(&ahead) = order.get(index + AHEAD) {
+                prefetch(&lefts, (ahead & !MARK) as usize);
             }
+            order[index] = lefts[(order[index] & !MARK) as usize];
         }
         sorted[lefts.len()..].fill(0);
         // Those with one letter lie together and go to the end of its places; none is further to the front than where it
@@ -193,43 +191,90 @@ fn induce<L: Letter, const LAST: bool>(text: &[L], counts: &[u32], sorted: &mut 
     }
 }
 
-/// Numbers the pieces between leftmost ascents by their order, equal ones alike; in text order, and how many there are.
-/// The ascents are marked in `sorted`, and are put to its front.
-fn name<L: Letter>(text: &[L], lefts: &[u32], sorted: &mut [u32]) -> (Vec<u32>, usize) {
+/// Puts the numbers of the leftmost ascents to the front of `sorted` in the order of their suffixes, some of them marked. The
+/// ascents are marked there, in the order of the pieces of text up to the next one.
+fn order<L: Letter>(text: &[L], lefts: &[u32], sorted: &mut [u32]) {
     let mut count = 0;
     for index in 0..sorted.len() {
         let entry = sorted[index];
         sorted[count] = entry & !MARK;
         count += usize::from(entry >= MARK);
     }
-    // Two ascents are at least two letters apart, so half as many places do. First they hold the lengths of the pieces,
-    // with the letter that begins the next one; the last piece has the end of the text and is like no other.
-    let (order, places) = sorted.split_at_mut(count);
-    for pair in lefts.windows(2) {
-        places[pair[0] as usize / 2] = pair[1] - pair[0] + 1;
+    let (order, scratch) = sorted.split_at_mut(count);
+    let mut groups = group(text, &Ascents::of(lefts, text.len()), order);
+    groups.split(groups::MOST);
+    if groups.open > 0 {
+        let (ats, distinct) = groups.shorten(&mut scratch[..count]);
+        let sorted = &mut scratch[..ats.len()];
+        sort(&groups.names, distinct, sorted);
+        groups.fill(&ats, sorted);
     }
-    if let Some(&last) = lefts.last() {
-        places[last as usize / 2] = 0;
-    }
-    let mut distinct = 0;
-    let mut before = (0, u32::MAX);
-    for (index, &at) in order.iter().enumerate() {
+}
+
+/// The suffixes from leftmost ascents in groups that begin with the same piece, as numbers of ascents.
+fn group<'o, L: Letter>(text: &[L], ascents: &Ascents, order: &'o mut [u32]) -> Groups<'o> {
+    let mut names = vec![0; order.len()];
+    paging::advise(&names);
+    let (mut first, mut before, mut open) = (0, (0, usize::MAX, 0), order.len());
+    for index in 0..order.len() {
         if let Some(&ahead) = order.get(index + AHEAD) {
             prefetch(text, ahead as usize);
-            prefetch(places, ahead as usize / 2);
+            prefetch(&ascents.words, ahead as usize / 64);
         }
-        let (at, place) = (at as usize, &mut places[at as usize / 2]);
-        let len = *place as usize;
-        if *place != before.1 || !L::same(text, at, before.0, len) {
-            distinct += 1;
+        let at = order[index] as usize;
+        let (number, len) = ascents.piece(at);
+        let begins = len != before.1 || !L::same(text, at, before.0, len);
+        if begins {
+            if index == first + 1 {
+                names[before.2] |= MARK;
+                open -= 1;
+            }
+            first = index;
         }
-        before = (at, *place);
-        *place = distinct as u32 - 1;
+        order[index] = number as u32 | if begins { MARK } else { 0 };
+        names[number] = first as u32;
+        before = (at, len, number);
     }
-    let mut names = Vec::with_capacity(lefts.len());
-    paging::advise(&names);
-    names.extend(lefts.iter().map(|&at| places[at as usize / 2]));
-    (names, distinct)
+    if order.len() == first + 1 {
+        names[before.2] |= MARK;
+        open -= 1;
+    }
+    Groups { order, names, open }
+}
+
+/// Which of the leftmost ascents is at a place.
+struct Ascents {
+    /// For each 64 places, a bit for each ascent and how many are before.
+    words: Vec<(u64, u32)>,
+}
+
+impl Ascents {
+    fn of(lefts: &[u32], len: usize) -> Self {
+        let mut words = vec![(0, 0); len / 64 + 1];
+        for (number, &at) in lefts.iter().enumerate() {
+            let word: &mut (u64, u32) = &mut words[at as usize / 64];
+            if word.0 == 0 {
+                word.1 = number as u32;
+            }
+            word.0 |= 1 << (at % 64);
+        }
+        Self { words }
+    }
+
+    /// The number of the ascent at a place, and how many letters there are up to the next one and with the letter there. The
+    /// last piece has 0: it has the end of the text and is like no other.
+    #[inline]
+    fn piece(&self, at: usize) -> (usize, usize) {
+        let (bits, before) = self.words[at / 64];
+        let number = before + (bits & ((1 << (at % 64)) - 1)).count_ones();
+        let behind = bits >> (at % 64) >> 1;
+        if behind != 0 {
+            return (number as usize, behind.trailing_zeros() as usize + 2);
+        }
+        let next = (at / 64 + 1..self.words.len()).find(|&word| self.words[word].0 != 0);
+        let end = next.map(|word| 64 * word + self.words[word].0.trailing_zeros() as usize);
+        (number as usize, end.map_or(0, |end| end + 1 - at))
+    }
 }
 
 #[cfg(test)]
@@ -256,6 +301,16 @@ mod tests {
             [&two[..], &[b'a'; 3_000], &b"ab".repeat(999), &b"ba".repeat(999), &b"abcbabc".repeat(200)]
         {
             assert_eq!(suffix_array(text, 256), naive(text));
+        }
+    }
+
+    #[test]
+    fn texts_that_repeat_late_are_sorted() {
+        let words = (0..3_000_u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> (i % 20));
+        let text: Vec<u8> = words.flat_map(|word| format!("{word} ").into_bytes()).collect();
+        for (from, to) in [(0, 0), (0, 9_000), (500, 700), (0, text.len())] {
+            let text = [&text[..], &text[from..to], b"x", &text[from..to], &text[from..to]].concat();
+            assert_eq!(suffix_array(&text, 256), naive(&text));
         }
     }
 

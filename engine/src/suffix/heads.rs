@@ -41,7 +41,7 @@ fn place<const N: usize>(head: &[u8; N], slots: usize) -> usize {
 
 /// The section of the suffixes of a text.
 pub(super) fn encode<const N: usize>(text: &[u8], sorted: &Sorted<'_>) -> Vec<u8> {
-    let shared: Vec<u32> = (0..sorted.starts.len()).map(|index| sorted.shared(index)).collect();
+    let shared: Vec<u32> = (0..sorted.starts.len()).map(|index| sorted.shared(index, N as u32)).collect();
     let has_head = |at: usize| sorted.borders.near(at + 1).is_none_or(|end| end - at >= N);
     let begins = |index: &usize| (shared[*index] as usize) < N && has_head(sorted.starts[*index] as usize);
     let slots = (0..shared.len()).filter(begins).count() * 5;

@@ -55,10 +55,10 @@ impl<'t> Sorted<'t> {
         sorted
     }
 
-    /// How many bytes a suffix shares with the one before; 0 for the first. Takes constant time on the average over all of
-    /// them, each asked for once; it is fastest in their order.
+    /// How many bytes a suffix shares with the one before, `most` if they are more; 0 for the first. Takes constant time on the
+    /// average over all of them, each asked for once; it is fastest in their order.
     #[inline]
-    pub(super) fn shared(&self, index: usize) -> u32 {
+    pub(super) fn shared(&self, index: usize, most: u32) -> u32 {
         const WORD: usize = 8;
         if let Some(&ahead) = self.starts.get(index + AHEAD) {
             prefetch(self.text, ahead as usize);
@@ -72,12 +72,15 @@ impl<'t> Sorted<'t> {
             let differs = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other);
             if differs != 0 {
                 let same = (differs.trailing_zeros() / 8) as usize;
-                return (self.within(at, same).min(self.within(before, same))) as u32;
+                return (self.within(at, same).min(self.within(before, same)) as u32).min(most);
             }
             // Most share less than a word: only now it pays to look at what is known of them.
             known = (self.reach[at / STEP] as usize).saturating_sub(at);
+            if known >= most as usize {
+                return most;
+            }
         }
-        self.shared_from(known, at, before) as u32
+        (self.shared_from(known, at, before) as u32).min(most)
     }
 
     /// How many of `len` bytes from the start of a suffix, 64 at most, belong to it.

@@ -136,7 +136,7 @@ impl<K: Symbol> Snapshot<K> {
         }
         let mut count = 0;
         for (index, &at) in sorted.starts.iter().enumerate() {
-            let shared = sorted.shared(index);
+            let shared = sorted.shared(index, u32::MAX);
             let (_, span) = all.locate(at as usize);
             let mut same = at as usize + shared as usize;
             while same < span.end && !K::starts(all.text[same]) {

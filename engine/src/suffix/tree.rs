@@ -175,7 +175,7 @@ impl Builder<'_> {
         let mut open = vec![Open { depth: 0, first: 0, bounds: 0, inner: 0 }];
         for at in 1..=count as u32 {
             // What is deeper than any node need not be told apart.
-            let shared = ((at as usize) < count).then(|| sorted.shared(at as usize).min(self.deepest + 1));
+            let shared = ((at as usize) < count).then(|| sorted.shared(at as usize, self.deepest + 1));
             // The first suffix of what was closed is that of what holds it.
             let (mut first, mut inner) = (at - 1, self.inner.len());
             while let Some(closed) = open.pop_if(|top| shared.is_none_or(|shared| top.depth > shared)) {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+#[path = "../fuzz/checks/image_file.rs"]
+mod file;
 #[path = "support/quick.rs"]
 mod quick;
 #[path = "support/terms.rs"]
@@ -188,6 +190,42 @@ fn terms_of_the_ledger_agree_too() {
         terms.iter().map(|term| (term.clone().into_bytes(), term.clone().into_bytes())).collect();
     let probes: Vec<Vec<u8>> = terms.iter().map(|term| [&term.as_bytes()[..4], b"~"].concat()).collect();
     check_all(&model, &probes[..20]);
+}
+
+/// For some of them a point index has no room, and a set would have nothing to put down for the empty one.
+#[test]
+fn keys_of_all_lengths_agree_too() {
+    let lens = (0..6_000).step_by(409).chain(4_070..4_092);
+    let model: Model = lens.map(|len| (vec![b'a'; len], len.to_le_bytes().to_vec())).collect();
+    let probes: Vec<Vec<u8>> = (1..6_000).step_by(409).map(|len| vec![b'a'; len]).collect();
+    check_all(&model, &probes);
+}
+
+/// What a forged point index has besides the keys is found by walking all of them.
+#[test]
+fn an_entry_that_is_no_key_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let keys: Model = [b"a", b"b", b"c"].map(|key| (key.to_vec(), Vec::new())).into();
+    let sections = |keys: &Model| {
+        write::<u64>(keys, &path, Profile::Fast, |_| 7);
+        let file = std::fs::read(&path).unwrap();
+        let number = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
+        let spans = [64, 96, 128].map(|at| number(at + 8)..number(at + 8) + number(at + 16));
+        let root = u32::from_le_bytes(file[44..48].try_into().unwrap());
+        (spans.map(|span| file[span].to_vec()), root)
+    };
+    let ([_, buckets, directory], _) = sections(&keys);
+    let fewer: Model = keys.clone().into_iter().take(2).collect();
+    let ([nodes, own_buckets, own_directory], root) = sections(&fewer);
+    for (buckets, directory, sound) in [(&own_buckets, &own_directory, true), (&buckets, &directory, false)] {
+        let head =
+            file::Head { ranks: false, chars: false, value_width: 8, key_count: 2, node_count: 1, root };
+        let file = file::compose(&head, &[(1, &nodes), (16, buckets), (17, directory)]);
+        assert!(ByteImage::<u64>::from_bytes(file.clone(), Verify::Full).is_ok());
+        let walked = ByteImage::<u64>::from_bytes(file, Verify::Structural);
+        assert!(walked.is_ok() == sound, "{walked:?}");
+    }
 }
 
 /// A checkpoint and a writer give the same bytes for the same entries.

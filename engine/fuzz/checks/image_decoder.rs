@@ -60,7 +60,7 @@ fn composed(how: u8, rest: &[u8]) -> Option<Vec<u8>> {
     let ([root_low, root_high, keys, nodes, len_low, len_high, lines], body) = rest.split_first_chunk()?;
     let (section, rest) =
         body.split_at(usize::from(u16::from_le_bytes([*len_low, *len_high])).min(body.len()));
-    let (lines, records) = rest.split_at((usize::from(*lines) * 64).min(rest.len()));
+    let (lines, buckets) = rest.split_at((usize::from(*lines) * 64).min(rest.len()));
     let head = Head {
         ranks: how & 4 != 0,
         chars: how & 8 != 0,
@@ -69,7 +69,7 @@ fn composed(how: u8, rest: &[u8]) -> Option<Vec<u8>> {
         node_count: u32::from(*nodes),
         root: u32::from(u16::from_le_bytes([*root_low, *root_high])),
     };
-    let all = [(1, section), (2, lines), (11, records)];
+    let all = [(1, section), (16, buckets), (17, lines)];
     Some(file::compose(&head, if how & 64 == 0 { &all[..1] } else { &all }))
 }
 

@@ -28,8 +28,6 @@ const FLAG_PAGED: u16 = 2;
 pub(crate) enum SectionId {
     /// Nodes of a trie.
     Trie = 1,
-    /// Lines of a point index.
-    Point = 2,
     /// The texts of a suffix index, one behind the other.
     Text = 4,
     /// Its suffix array.
@@ -40,8 +38,6 @@ pub(crate) enum SectionId {
     Tree = 7,
     /// Which text a position lies in.
     Docs = 8,
-    /// Keys and values that a point index refers to.
-    Records = 11,
     /// Ways into the tree of a suffix index.
     Jumps = 12,
     /// What its suffixes share with each other.
@@ -50,8 +46,12 @@ pub(crate) enum SectionId {
     Grams = 14,
     /// Checksums of the pages of all other sections.
     PageCrc = 15,
+    /// Buckets of a point index.
+    Point = 16,
+    /// Where each of them starts.
+    Directory = 17,
     /// Where suffixes with the same first bytes are in the array of a small suffix index.
-    Heads = 16,
+    Heads = 18,
 }
 
 /// One entry of the table.
@@ -200,17 +200,17 @@ fn check_entry(section: &Section, entry: &[u8], at: usize, path: &Path) -> Resul
     };
     let known = [
         SectionId::Trie,
-        SectionId::Point,
         SectionId::Text,
         SectionId::Array,
         SectionId::Next,
         SectionId::Tree,
         SectionId::Docs,
-        SectionId::Records,
         SectionId::Jumps,
         SectionId::Reach,
         SectionId::Grams,
         SectionId::PageCrc,
+        SectionId::Point,
+        SectionId::Directory,
         SectionId::Heads,
     ];
     let known = known.iter().any(|&id| id as u16 == section.id);

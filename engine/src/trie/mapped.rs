@@ -28,7 +28,8 @@ pub type CharImage<V = u64> = Image<char, V>;
 /// [`Verify::Full`](super::Verify::Full), damage of a page can give a wrong answer or [`Error::Corrupt`].
 ///
 /// A lookup takes one step an inner node (at most one a key byte, few in practice) and one bucket; with a point index
-/// it takes one line of the index and one record.
+/// it takes one line of its directory and one bucket, with at most sixteen records, or both ways for keys that the index has
+/// no room for.
 pub struct Image<K, V: ?Sized> {
     file: ImageFile,
     types: PhantomData<fn(&K) -> Box<V>>,

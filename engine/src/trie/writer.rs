@@ -16,7 +16,7 @@ use crate::symbol::Symbol;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profile {
-    /// The fastest lookups: a point index beside the nodes, which takes the keys, the values and 8 bytes a key more. The
+    /// The fastest lookups: a point index beside the nodes, which takes the keys, the values and about 5 bytes a key more. The
     /// writer holds as much in memory.
     Fast,
     /// Fast lookups in little space.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::build::Builder;
-use super::layout::{GUARD, MAX_SECTION, NO_ROOT, Shape, VARIABLE};
+use super::layout::{GUARD, NO_ROOT, Shape, VARIABLE};
 use super::near::Tail;
 use super::output::{Finished, Output};
-use super::point::{Point, PointBuilder};
+use super::point::{Found, Point, PointBuilder};
 use super::read::{ImageFile, Used};
 use crate::error::{Error, Result};
 use crate::format::{
@@ -71,9 +71,7 @@ impl FileBuilder {
         };
         if let Some(point) = &mut self.point {
             let rank = self.shape.ranks.then_some(self.builder.len() as u32);
-            if !point.push(key, slot, rank) {
-                return Err(Error::ImageTooLarge { limit: MAX_SECTION });
-            }
+            point.push(key, slot, rank);
         }
         Ok(self.builder.push(key, slot, out)?)
     }
@@ -86,13 +84,14 @@ impl FileBuilder {
         out.push(&[0; GUARD])?;
         let mut spans: Spans = vec![(SectionId::Trie, nodes_at..out.len())];
         if let Some(point) = self.point {
-            let (table, records) = point.finish();
-            for (id, bytes) in [(SectionId::Point, table), (SectionId::Records, records)] {
-                out.pad_to(64);
-                let start = out.len();
-                out.push(&bytes)?;
-                spans.push((id, start..out.len()));
-            }
+            out.pad_to(64);
+            let start = out.len();
+            let directory = point.finish(&mut out)?;
+            spans.push((SectionId::Point, start..out.len()));
+            out.pad_to(64);
+            let start = out.len();
+            out.push(&directory)?;
+            spans.push((SectionId::Directory, start..out.len()));
         }
         out.pad_to(64);
         let pages_at = out.len();
@@ -181,10 +180,12 @@ impl ImageFile {
         } else {
             None
         };
-        let point = match (table.get(SectionId::Point), table.get(SectionId::Records)) {
-            (Some(lines), Some(records)) if !lines.is_empty() => Some([lines, records].map(span_of)),
+        let point = match (table.get(SectionId::Directory), table.get(SectionId::Point)) {
+            (Some(directory), Some(buckets)) if !directory.is_empty() => {
+                Some([directory, buckets].map(span_of))
+            }
             (None, None) => None,
-            _ => return Err(Error::corrupt(path, 64, "a point index without its records, or the reverse")),
+            _ => return Err(Error::corrupt(path, 64, "a point index without its directory, or the reverse")),
         };
         let (path, nodes, used) = (path.to_owned(), span_of(nodes), Used::default());
         let tail = Box::new(Tail::of(&bytes[nodes.clone()]));
@@ -219,6 +220,9 @@ impl ImageFile {
     fn verify_structure(&self) -> Result<()> {
         let mut walk = self.walk(self.root());
         let (mut count, mut before) = (0_u64, Vec::new());
+        // Keys that the point index leaves to the nodes.
+        let mut left = 0;
+        let point = self.point();
         let mut entry = walk.first().map_err(|damage| self.damaged(damage))?;
         while let Some(hit) = entry {
             let key = walk.key();
@@ -241,6 +245,10 @@ impl ImageFile {
             if self.header.value_width == VARIABLE {
                 self.nodes().variable(&hit.slot).map_err(|damage| self.damaged(damage))?;
             }
+            if let Some(point) = &point {
+                let found = point.find(key).map_err(|damage| self.damaged(damage))?;
+                left += u64::from(found == Found::Unknown);
+            }
             before.clear();
             before.extend_from_slice(key);
             count += 1;
@@ -253,14 +261,20 @@ impl ImageFile {
                 format!("the header promises {keys} keys in {nodes} nodes, found {count} in {entered}");
             return Err(self.corrupt(24, reason));
         }
+        // All keys are found, so whatever else it has is no key.
+        if let Some(point) = point
+            && point.entries().map_err(|damage| self.damaged(damage))? + left != count
+        {
+            return Err(self.corrupt(64, "the point index has entries that are no keys"));
+        }
         Ok(())
     }
 
     /// The point index, if there is one.
     #[inline]
     pub(in crate::trie) fn point(&self) -> Option<Point<'_>> {
-        let [table, records] = self.point.as_ref()?;
-        Some(Point::new(&self.bytes[table.clone()], &self.bytes[records.clone()], self.shape))
+        let [directory, buckets] = self.point.as_ref()?;
+        Some(Point::new(&self.bytes[directory.clone()], &self.bytes[buckets.clone()], self.shape))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Images of tries: the bytes of a file, and the nodes in them.
 
 mod build;
+mod directory;
 mod file;
 mod find;
 mod group;

@@ -1,29 +1,28 @@
-//! The point index: a hash table over records of whole keys, for lookups that do not need the order.
+//! The point index: a hash table of whole keys and their values, for lookups that do not need the order.
 //!
-//! A line of 64 bytes has up to twelve entries: one byte of the hash each, and where the record is. A full line sends what
-//! comes later to the next one and says so. The key in the record decides, so that an answer never depends on the hash.
+//! A bucket has what hashes to it in one piece: a byte of each hash, where each record is, and the records. So a lookup waits
+//! for memory once, and knows beforehand which lines it will need. The key in the record decides, so that an answer never
+//! depends on the hash. What does not fit into its bucket is left to the nodes, and the bucket says so: whatever
+//! the keys are, a lookup compares few of them.
 
-use super::find::LANES;
-use super::layout::{RANK_LEN, Shape};
-use super::nodes::{Damage, Hit, OUTSIDE};
+use super::directory::{Directory, Home, LINE, WAYS, push_line};
+use super::find::{LANES, same};
+use super::layout::{MAX_SECTION, RANK_LEN, Shape, UNIT};
+use super::nodes::{Damage, Hit};
+use super::output::Output;
+use crate::error::{Error, Result as Done};
 use crate::simd::{equal16, prefetch};
 
-/// Bytes a line, and entries in it.
-const LINE: usize = 64;
-const ENTRIES: usize = 12;
+/// Most entries of a bucket, and most bytes.
+const MAX_ENTRIES: usize = 16;
+pub(super) const MAX_BUCKET: usize = 4096;
 
-/// Where the records of a line are, and whether it sent entries on.
-const PLACES: usize = 12;
-const OVERFLOW: usize = 60;
+/// There are buckets for so many keys each, and for so many bytes of records.
+const MEAN_ENTRIES: usize = 6;
+const MEAN_BYTES: usize = 1024;
 
-/// Records start at multiples of this.
-const RECORD_UNIT: usize = 4;
-
-/// Length byte of a record whose key has a length of four bytes.
-const LONG_KEY: u8 = 255;
-
-/// Of a hundred entries that there is room for, so many are used.
-const LOAD: usize = 85;
+/// In the first byte of a bucket: there are keys that belong here and are only in the nodes.
+const FLAG_MORE: u8 = 0x80;
 
 /// The hash of a key. It decides where entries are in files: `FORMAT.md` defines it, and it never changes.
 #[inline]
@@ -62,201 +61,250 @@ fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The line that a hash belongs to, of `lines`; and its byte, which is never zero.
-#[inline]
-fn home(hash: u64, lines: usize) -> (usize, u8) {
-    let line = ((u128::from(hash) * lines as u128) >> 64) as usize;
-    (line, (hash as u8).max(1))
+/// Bytes of a bucket of `n` entries before its records: their number, a byte of each hash, and where each begins and the
+/// last one ends.
+#[inline(always)]
+fn head_len(n: usize) -> usize {
+    1 + n + 2 * (n + 1)
 }
 
 /// Gathers the entries of a point index.
 #[derive(Default)]
 pub(super) struct PointBuilder {
     hashes: Vec<u64>,
-    places: Vec<u32>,
+    /// Where the record of each ends. One that does not fit into any bucket has no bytes.
+    ends: Vec<usize>,
     records: Vec<u8>,
 }
 
 impl PointBuilder {
-    /// Adds a key; false if the records do not fit into one index.
-    pub(super) fn push(&mut self, key: &[u8], slot: &[u8], rank: Option<u32>) -> bool {
-        let Ok(place) = u32::try_from(self.records.len() / RECORD_UNIT) else { return false };
+    /// Adds a key.
+    pub(super) fn push(&mut self, key: &[u8], slot: &[u8], rank: Option<u32>) {
+        let rank = rank.map(u32::to_le_bytes);
+        let rank = rank.as_ref().map_or(&[][..], |rank| &rank[..]);
+        if head_len(1) + rank.len() + slot.len() + key.len() <= MAX_BUCKET {
+            [rank, slot, key].iter().for_each(|part| self.records.extend_from_slice(part));
+        }
         self.hashes.push(hash(key));
-        self.places.push(place);
-        match u8::try_from(key.len()) {
-            Ok(len) if len < LONG_KEY => self.records.push(len),
-            _ => {
-                self.records.push(LONG_KEY);
-                self.records.extend((key.len() as u32).to_le_bytes());
-            }
-        }
-        if let Some(rank) = rank {
-            self.records.extend(rank.to_le_bytes());
-        }
-        self.records.extend_from_slice(slot);
-        self.records.extend_from_slice(key);
-        self.records.resize(self.records.len().next_multiple_of(RECORD_UNIT), 0);
-        true
+        self.ends.push(self.records.len());
     }
 
-    /// The lines, and the records with room behind them for reads of fixed length.
-    pub(super) fn finish(self) -> (Vec<u8>, Vec<u8>) {
-        let lines = (self.hashes.len() * 100).div_ceil(ENTRIES * LOAD).max(1);
-        let mut table = vec![0; lines * LINE];
-        let mut used = vec![0_u8; lines];
-        for (&hash, place) in self.hashes.iter().zip(&self.places) {
-            let (mut line, print) = home(hash, lines);
-            while usize::from(used[line]) == ENTRIES {
-                table[line * LINE + OVERFLOW] = 1;
-                line = (line + 1) % lines;
-            }
-            let entry = usize::from(used[line]);
-            used[line] += 1;
-            table[line * LINE + entry] = print;
-            let at = line * LINE + PLACES + 4 * entry;
-            table[at..at + 4].copy_from_slice(&place.to_le_bytes());
-        }
-        (table, self.records)
+    fn record(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.records[start..self.ends[index]]
     }
+
+    /// Writes the buckets, with room behind them for reads of fixed length. The result is their directory.
+    pub(super) fn finish(self, out: &mut Output<'_>) -> Done<Vec<u8>> {
+        let by_bytes = self.records.len().div_ceil(WAYS * MEAN_BYTES);
+        let lines = self.hashes.len().div_ceil(WAYS * MEAN_ENTRIES).max(by_bytes).max(1);
+        let (ends, order) = self.by_bucket(lines);
+        let base = out.len();
+        let (mut directory, mut bucket, mut start) = (Vec::with_capacity(lines * LINE), Vec::new(), 0);
+        for ends in ends.as_chunks::<WAYS>().0 {
+            let (mut units, mut filters) = ([0; WAYS], [0; WAYS]);
+            for (way, &end) in ends.iter().enumerate() {
+                let entries = &order[start..end];
+                let bits = entries.iter().map(|&entry| Home::of(self.hashes[entry], lines).bit);
+                filters[way] = bits.fold(0, |filter, bit| filter | bit);
+                units[way] = (out.len() - base) / UNIT;
+                bucket.clear();
+                self.bucket(entries, &mut bucket);
+                out.push(&bucket)?;
+                start = end;
+            }
+            if !push_line(&units, &filters, &mut directory) {
+                return Err(Error::ImageTooLarge { limit: MAX_SECTION });
+            }
+        }
+        out.push(&[0; MAX_BUCKET])?;
+        Ok(directory)
+    }
+
+    /// The entries in the order of their buckets, and where those of each bucket end.
+    fn by_bucket(&self, lines: usize) -> (Vec<usize>, Vec<usize>) {
+        let bucket = |hash| Home::of(hash, lines).bucket();
+        let mut starts = vec![0; lines * WAYS + 1];
+        self.hashes.iter().for_each(|&hash| starts[bucket(hash) + 1] += 1);
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut order = vec![0; self.hashes.len()];
+        for (index, &hash) in self.hashes.iter().enumerate() {
+            let next = &mut starts[bucket(hash)];
+            order[*next] = index;
+            *next += 1;
+        }
+        starts.pop();
+        (starts, order)
+    }
+
+    /// Puts the bucket of these entries at the end of `out`.
+    fn bucket(&self, entries: &[usize], out: &mut Vec<u8>) {
+        let (mut held, mut bytes) = ([0; MAX_ENTRIES], 0);
+        let mut n = 0;
+        for &entry in entries {
+            let len = self.record(entry).len();
+            if len > 0 && n < MAX_ENTRIES && head_len(n + 1) + bytes + len <= MAX_BUCKET {
+                held[n] = entry;
+                n += 1;
+                bytes += len;
+            }
+        }
+        let held = &held[..n];
+        out.push(n as u8 | if n < entries.len() { FLAG_MORE } else { 0 });
+        out.extend(held.iter().map(|&entry| self.hashes[entry] as u8));
+        let mut place = head_len(n);
+        out.extend((place as u16).to_le_bytes());
+        for &entry in held {
+            place += self.record(entry).len();
+            out.extend((place as u16).to_le_bytes());
+        }
+        held.iter().for_each(|&entry| out.extend_from_slice(self.record(entry)));
+        out.resize(out.len().next_multiple_of(UNIT as usize), 0);
+    }
+}
+
+/// What a point index says of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::trie) enum Found {
+    Hit(Hit),
+    Absent,
+    /// It is in the nodes or nowhere.
+    Unknown,
 }
 
 /// The point index of a file.
 #[derive(Clone, Copy)]
 pub(in crate::trie) struct Point<'i> {
-    pub(super) lines: &'i [[u8; LINE]],
-    pub(super) records: &'i [u8],
-    pub(super) shape: Shape,
+    directory: Directory<'i>,
+    buckets: &'i [u8],
+    shape: Shape,
 }
 
 impl<'i> Point<'i> {
     #[inline]
-    pub(super) fn new(table: &'i [u8], records: &'i [u8], shape: Shape) -> Self {
-        Self { lines: table.as_chunks().0, records, shape }
-    }
-
-    /// Bytes of a record before its key, if that is short.
-    #[inline(always)]
-    fn head_len(&self) -> usize {
-        1 + self.shape.rank_len() + self.shape.slot
+    pub(super) fn new(directory: &'i [u8], buckets: &'i [u8], shape: Shape) -> Self {
+        Self { directory: Directory::new(directory), buckets, shape }
     }
 
     /// The value of `key`.
     #[inline]
-    pub(in crate::trie) fn find(&self, key: &[u8]) -> Result<Option<Hit>, Damage> {
-        let (line, print) = home(hash(key), self.lines.len());
-        self.find_from(line, print, key)
+    pub(in crate::trie) fn find(&self, key: &[u8]) -> Result<Found, Damage> {
+        self.end(self.begin(key), key)
+    }
+
+    /// Hashes a key and asks for the memory of its bucket.
+    #[inline(always)]
+    fn begin(&self, key: &[u8]) -> Begun {
+        let hash = hash(key);
+        let bucket = self.directory.bucket(hash);
+        bucket.iter().for_each(|&at| self.ask_for(at));
+        Begun { hash, bucket }
+    }
+
+    /// Looks the key up in its bucket.
+    #[inline(always)]
+    fn end(&self, Begun { hash, bucket }: Begun, key: &[u8]) -> Result<Found, Damage> {
+        bucket.map_or(Ok(Found::Absent), |at| self.find_at(at, hash, key))
+    }
+
+    /// Asks for the memory of a bucket: as many lines as most have.
+    #[inline(always)]
+    fn ask_for(&self, at: usize) {
+        for line in 0..5 {
+            prefetch(self.buckets, at.wrapping_add(64 * line));
+        }
     }
 
     #[inline(always)]
-    fn find_from(&self, home: usize, print: u8, key: &[u8]) -> Result<Option<Hit>, Damage> {
-        let mut line = home;
-        loop {
-            let entries = self.lines.get(line).ok_or_else(|| Damage::new(0, OUTSIDE))?;
-            let mut found = Self::candidates(entries, print);
-            while found != 0 {
-                let record = Self::place(entries, found.trailing_zeros() as usize);
-                // Its end may lie on the next line.
-                prefetch(self.records, record + self.head_len() + key.len());
-                if let Some(hit) = self.record(record, key)? {
-                    return Ok(Some(hit));
+    fn bucket(&self, at: usize) -> Result<&'i [u8; MAX_BUCKET], Damage> {
+        self.buckets.get(at..).and_then(|rest| rest.first_chunk()).ok_or_else(outside)
+    }
+
+    /// How many entries all buckets have.
+    pub(super) fn entries(&self) -> Result<u64, Damage> {
+        let len = |at| self.bucket(at).map(|bucket| u64::from(bucket[0] & !FLAG_MORE));
+        self.directory.buckets().map(len).sum()
+    }
+
+    /// The value of `key`, whose hash leads to the bucket at byte `at`.
+    #[inline(always)]
+    fn find_at(&self, at: usize, hash: u64, key: &[u8]) -> Result<Found, Damage> {
+        let bucket = self.bucket(at)?;
+        let n = usize::from(bucket[0] & !FLAG_MORE);
+        let prints = bucket[1..].first_chunk().map_or(0, |prints| equal16(prints, hash as u8));
+        let mut found = prints & !(u32::MAX << n.min(MAX_ENTRIES));
+        let slot_at = if self.shape.ranks { RANK_LEN } else { 0 };
+        let key_at = slot_at + self.shape.slot;
+        while found != 0 {
+            let entry = found.trailing_zeros() as usize;
+            let [a, b, c, d] = *bucket[1 + n + 2 * entry..].first_chunk().ok_or_else(outside)?;
+            let (start, end) = (u16::from_le_bytes([a, b]).into(), u16::from_le_bytes([c, d]).into());
+            if start + key_at + key.len() == end {
+                let record: &[u8] = bucket.get(start..end).ok_or_else(outside)?;
+                let (head, held) = record.split_at(key_at);
+                if same(held, key) {
+                    let (rank, slot) = head.split_at(slot_at);
+                    return Ok(Found::Hit(hit(rank, slot)));
                 }
-                found &= found - 1;
             }
-            if entries[OVERFLOW] == 0 {
-                return Ok(None);
-            }
-            line = if line + 1 == self.lines.len() { 0 } else { line + 1 };
-            if line == home {
-                return Ok(None);
-            }
+            found &= found - 1;
         }
-    }
-
-    #[inline(always)]
-    fn candidates(entries: &[u8; LINE], print: u8) -> u32 {
-        entries.first_chunk().map_or(0, |prints| equal16(prints, print) & ((1 << ENTRIES) - 1))
-    }
-
-    #[inline(always)]
-    fn place(entries: &[u8; LINE], entry: usize) -> usize {
-        let at = PLACES + 4 * entry;
-        let place = u32::from_le_bytes([entries[at], entries[at + 1], entries[at + 2], entries[at + 3]]);
-        place as usize * RECORD_UNIT
-    }
-
-    /// What the record at byte `at` has, if it is that of `key`.
-    #[inline(always)]
-    fn record(&self, at: usize, key: &[u8]) -> Result<Option<Hit>, Damage> {
-        let outside = || Damage::new(0, "a record beyond the end of its section");
-        let record = self.records.get(at..).ok_or_else(outside)?;
-        let &len = record.first().ok_or_else(outside)?;
-        let mut head = self.head_len();
-        if len == LONG_KEY {
-            let long = record.get(1..).and_then(|rest| rest.first_chunk()).ok_or_else(outside)?;
-            if u32::from_le_bytes(*long) as usize != key.len() {
-                return Ok(None);
-            }
-            head += long.len();
-        } else if usize::from(len) != key.len() {
-            return Ok(None);
-        }
-        let (head, held) = record.get(..head + key.len()).ok_or_else(outside)?.split_at(head);
-        if !super::find::same(held, key) {
-            return Ok(None);
-        }
-        let (head, slot) = head.split_at(head.len() - self.shape.slot);
-        let slot = match slot {
-            [a, b, c, d] => [*a, *b, *c, *d, 0, 0, 0, 0],
-            _ => slot.first_chunk().map_or([0; 8], |slot| *slot),
-        };
-        let rank = if self.shape.ranks {
-            head.last_chunk::<RANK_LEN>().map_or(0, |rank| u32::from_le_bytes(*rank))
-        } else {
-            0
-        };
-        Ok(Some(Hit { slot, rank: u64::from(rank) }))
+        Ok(if bucket[0] & FLAG_MORE == 0 { Found::Absent } else { Found::Unknown })
     }
 
     /// Looks up many keys, whose answers come in their order.
     pub(in crate::trie) fn find_many<'k>(
         &self,
-        mut keys: impl Iterator<Item = &'k [u8]>,
-        mut answer: impl FnMut(usize, Option<Hit>),
+        keys: impl Iterator<Item = &'k [u8]>,
+        mut answer: impl FnMut(usize, &'k [u8], Found) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
-        let (mut index, mut lanes) = (0, [(0, 0, &b""[..]); LANES]);
-        loop {
-            let mut used = 0;
-            for (lane, key) in lanes.iter_mut().zip(keys.by_ref()) {
-                let (line, print) = home(hash(key), self.lines.len());
-                *lane = (line, print, key);
-                prefetch(self.lines.as_flattened(), line * LINE);
-                used += 1;
-                if used == LANES {
-                    break;
-                }
+        let mut lanes = [(Begun::default(), &b""[..]); LANES];
+        let mut count = 0;
+        for key in keys {
+            let (begun, before) = &mut lanes[count % LANES];
+            if count >= LANES {
+                answer(count - LANES, before, self.end(*begun, before)?)?;
             }
-            if used == 0 {
-                return Ok(());
-            }
-            for &(line, print, key) in &lanes[..used] {
-                let entries = self.lines.get(line).ok_or_else(|| Damage::new(0, OUTSIDE))?;
-                let found = Self::candidates(entries, print);
-                if found != 0 {
-                    let at = Self::place(entries, found.trailing_zeros() as usize);
-                    prefetch(self.records, at);
-                    prefetch(self.records, at + self.head_len() + key.len());
-                }
-            }
-            for &(line, print, key) in &lanes[..used] {
-                answer(index, self.find_from(line, print, key)?);
-                index += 1;
-            }
+            (*begun, *before) = (self.begin(key), key);
+            count += 1;
         }
+        for index in count.saturating_sub(LANES)..count {
+            let (begun, key) = lanes[index % LANES];
+            answer(index, key, self.end(begun, key)?)?;
+        }
+        Ok(())
     }
+}
+
+#[cold]
+fn outside() -> Damage {
+    Damage::new(0, "a bucket of the point index beyond the end of its section")
+}
+
+/// A lookup that waits for memory.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    hash: u64,
+    /// The byte where the bucket starts, if the key may be in it.
+    bucket: Option<usize>,
+}
+
+/// What a record has besides the key.
+#[inline(always)]
+fn hit(rank: &[u8], slot: &[u8]) -> Hit {
+    let slot = match slot {
+        [a, b, c, d] => [*a, *b, *c, *d, 0, 0, 0, 0],
+        _ => slot.first_chunk().map_or([0; 8], |slot| *slot),
+    };
+    let rank = rank.first_chunk().map_or(0, |rank| u64::from(u32::from_le_bytes(*rank)));
+    Hit { slot, rank }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Finished;
     use super::*;
 
     /// Files hold places that these numbers decide.
@@ -276,21 +324,85 @@ mod tests {
         11_085_336_384_298_008_533,
     ];
 
-    #[test]
-    fn a_full_line_sends_entries_on() {
-        let mut builder = PointBuilder::default();
-        let keys: Vec<Vec<u8>> = (0..2_000_u32).map(|i| format!("key {i}").into_bytes()).collect();
-        for (key, value) in keys.iter().zip(0_u64..) {
-            assert!(builder.push(key, &value.to_le_bytes(), None));
+    /// The index of keys with their numbers as values.
+    fn index(keys: &[Vec<u8>], ranks: bool) -> (Vec<u8>, Vec<u8>) {
+        let (mut builder, mut out) = (PointBuilder::default(), Output::new(None, 0));
+        for (key, value) in keys.iter().zip(0_u32..) {
+            builder.push(key, &u64::from(value).to_le_bytes(), ranks.then_some(value ^ 1));
         }
-        let (table, records) = builder.finish();
-        assert!(table.chunks(LINE).any(|line| line[OVERFLOW] != 0));
-        let shape = Shape { slot: 8, ranks: false };
-        let point = Point::new(&table, &records, shape);
+        let directory = builder.finish(&mut out).unwrap();
+        let Finished::Memory(buckets) = out.finish(&[]).unwrap() else { panic!("it is in memory") };
+        (directory, buckets)
+    }
+
+    fn check(keys: &[Vec<u8>], ranks: bool) -> usize {
+        let (directory, buckets) = index(keys, ranks);
+        let point = Point::new(&directory, &buckets, Shape { slot: 8, ranks });
+        let (mut unknown, mut answers) = (0, Vec::new());
         for (key, value) in keys.iter().zip(0_u64..) {
-            let hit = point.find(key).unwrap().unwrap();
-            assert_eq!(hit.slot, value.to_le_bytes());
-            assert_eq!(point.find(&[key, &b"~"[..]].concat()).unwrap(), None);
+            let found = point.find(key).unwrap();
+            let rank = if ranks { value ^ 1 } else { 0 };
+            let hit = Found::Hit(Hit { slot: value.to_le_bytes(), rank });
+            assert!(found == hit || found == Found::Unknown, "{value} {found:?}");
+            unknown += usize::from(found != hit);
+            answers.push(found);
+            assert!(matches!(
+                point.find(&[key, &b"~"[..]].concat()).unwrap(),
+                Found::Absent | Found::Unknown
+            ));
+        }
+        let mut many = Vec::new();
+        let all = keys.iter().map(Vec::as_slice);
+        let ended = point.find_many(all, |index, key, found| {
+            assert_eq!((index, key), (many.len(), &keys[index][..]));
+            many.push(found);
+            Ok(())
+        });
+        assert!(ended.is_ok() && many == answers);
+        assert_eq!(point.entries().unwrap() + unknown as u64, keys.len() as u64);
+        unknown
+    }
+
+    #[test]
+    fn keys_are_found() {
+        for (count, ranks) in [(0_u32, false), (1, false), (17, true), (2_000, false), (2_000, true)] {
+            let keys: Vec<Vec<u8>> = (0..count).map(|i| format!("key {i}").into_bytes()).collect();
+            assert!(check(&keys, ranks) <= count as usize / 200);
+        }
+        let long: Vec<Vec<u8>> = (0..300).map(|i| vec![i as u8; 10 * i]).collect();
+        assert!(check(&long, false) < 100);
+    }
+
+    #[test]
+    fn keys_that_do_not_fit_are_left_to_the_nodes() {
+        let most = MAX_BUCKET - head_len(1) - 8;
+        assert_eq!(check(&[vec![1; most]], false), 0);
+        assert_eq!(check(&[vec![1; most + 1]], false), 1);
+        // All in one bucket: sixteen have room.
+        let one = Home::of(1 << 63, 1).bucket();
+        let keys = (0_u32..).map(|i| i.to_le_bytes().to_vec());
+        let keys: Vec<_> = keys.filter(|key| Home::of(hash(key), 1).bucket() == one).take(24).collect();
+        assert_eq!(check(&keys, false), 24 - MAX_ENTRIES);
+    }
+
+    #[test]
+    fn nonsense_is_damage_or_an_answer() {
+        let keys: Vec<Vec<u8>> = (0..100).map(|i| format!("key {i}").into_bytes()).collect();
+        let (directory, buckets) = index(&keys, false);
+        for round in 0..=255_u8 {
+            let spoil = |bytes: &[u8]| -> Vec<u8> {
+                let each = bytes.iter().enumerate();
+                each.map(|(at, &byte)| if at % 5 == usize::from(round) % 5 { byte ^ round } else { byte })
+                    .collect()
+            };
+            for (directory, buckets) in [
+                (spoil(&directory), buckets.clone()),
+                (directory.clone(), spoil(&buckets)),
+                (Vec::new(), buckets.clone()),
+            ] {
+                let point = Point::new(&directory, &buckets, Shape { slot: 8, ranks: false });
+                assert!(keys.iter().all(|key| point.find(key).is_ok() || !key.is_empty()));
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ use super::super::slot::{Node, Slot};
 use super::layout::{NO_ROOT, Shape, UNIT};
 use super::near::Tail;
 use super::nodes::{BucketView, Damage, Hit, InnerView, Nodes, View};
+use super::point::Found;
 use super::walk::Walker;
 use crate::error::{Error, Result};
 use crate::format::{Bytes, Header, Pages};
@@ -30,7 +31,7 @@ pub(in crate::trie) struct ImageFile {
     pub(super) nodes: Range<usize>,
     pub(super) tail: Box<Tail>,
     pub(super) shape: Shape,
-    /// Where the lines and the records of the point index are.
+    /// Where the directory and the buckets of the point index are.
     pub(super) point: Option<[Range<usize>; 2]>,
     pub(super) used: Used,
 }
@@ -72,8 +73,18 @@ impl ImageFile {
     #[inline]
     pub(in crate::trie) fn find(&self, key: &[u8]) -> std::result::Result<Option<Hit>, Damage> {
         match self.point() {
-            Some(point) => point.find(key),
+            Some(point) => self.settle(key, point.find(key)?),
             None => self.find_ordered(key),
+        }
+    }
+
+    /// The value of a key of which the point index says this.
+    #[inline(always)]
+    fn settle(&self, key: &[u8], found: Found) -> std::result::Result<Option<Hit>, Damage> {
+        match found {
+            Found::Hit(hit) => Ok(Some(hit)),
+            Found::Absent => Ok(None),
+            Found::Unknown => self.find_ordered(key),
         }
     }
 
@@ -93,7 +104,10 @@ impl ImageFile {
         mut answer: impl FnMut(usize, Option<Hit>),
     ) -> std::result::Result<(), Damage> {
         match (self.point(), self.root()) {
-            (Some(point), _) => point.find_many(keys, answer),
+            (Some(point), _) => point.find_many(keys, |index, key, found| {
+                answer(index, self.settle(key, found)?);
+                Ok(())
+            }),
             (None, Some(root)) => self.nodes().find_many(root, keys, answer),
             (None, None) => {
                 keys.enumerate().for_each(|(index, _)| answer(index, None));

@@ -57,7 +57,7 @@ fn byte_trie() -> ByteTrie {
 }
 
 fn golden(name: &str) -> PathBuf {
-    Path::new("tests/golden/v3").join(name)
+    Path::new("tests/golden/v4").join(name)
 }
 
 fn write_all(to: impl Fn(&str) -> PathBuf) {
@@ -86,7 +86,7 @@ fn golden_files_are_written_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     write_all(|name| folder.path().join(name));
     let mut names = 0;
-    for file in std::fs::read_dir("tests/golden/v3").unwrap() {
+    for file in std::fs::read_dir("tests/golden/v4").unwrap() {
         let name = file.unwrap().file_name();
         let written = std::fs::read(folder.path().join(&name)).unwrap();
         assert!(written == std::fs::read(golden(&name.to_string_lossy())).unwrap(), "{name:?}");
@@ -95,10 +95,10 @@ fn golden_files_are_written_byte_for_byte() {
     assert_eq!(names, 4);
 }
 
-/// Versions 1 and 2 were never released.
+/// Versions 1 to 3 were never released.
 #[test]
 fn an_older_version_is_refused_by_name() {
-    for (version, strategy) in STRATEGIES.into_iter().flat_map(|it| [(1, it), (2, it)]) {
+    for (version, strategy) in STRATEGIES.into_iter().flat_map(|it| [(1, it), (2, it), (3, it)]) {
         let path = format!("tests/golden/v{version}/bytes-u64.trie");
         let refused = ByteTrie::<u64>::open(path, strategy).unwrap_err();
         assert!(refused.to_string().contains(&format!("format version `{version}` at byte 8")), "{refused}");

@@ -21,7 +21,7 @@ pub(crate) fn compose(head: &Head, sections: &[(u16, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0; (HEADER_LEN + (sections.len() + 1) * ENTRY_LEN).next_multiple_of(64)];
     let start = bytes.len();
     put(&mut bytes, 0, b"\x89TRIE\r\n\x1A");
-    put(&mut bytes, 8, &[3, 0, u8::from(head.ranks), 0, 1, u8::from(head.chars), head.value_width, 12]);
+    put(&mut bytes, 8, &[4, 0, u8::from(head.ranks), 0, 1, u8::from(head.chars), head.value_width, 12]);
     put(&mut bytes, 24, &head.key_count.to_le_bytes());
     put(&mut bytes, 40, &head.node_count.to_le_bytes());
     put(&mut bytes, 44, &head.root.to_le_bytes());

@@ -10,7 +10,7 @@ use crate::symbol::KeyKind;
 pub const MAGIC: [u8; 8] = *b"\x89TRIE\r\n\x1A";
 
 /// The newest version of the format that this build reads, and the one it writes.
-pub const NEWEST_VERSION: u16 = 3;
+pub const NEWEST_VERSION: u16 = 4;
 
 /// Bytes a header.
 pub const HEADER_LEN: usize = 64;
@@ -198,16 +198,16 @@ mod tests {
     #[test]
     fn a_newer_version_is_named() {
         let mut bytes = header().encode();
-        bytes[8] = 4;
+        bytes[8] = 5;
         let crc = crc32(&bytes[..60]);
         bytes[60..].copy_from_slice(&crc.to_le_bytes());
         let refused = Header::decode(&bytes, 1_000, Path::new("x"));
-        assert!(matches!(refused, Err(Error::Version { found: 4, newest: 3, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Version { found: 5, newest: 4, .. })), "{refused:?}");
     }
 
     #[test]
     fn an_older_version_is_named() {
-        for version in [1, 2] {
+        for version in [1, 2, 3] {
             let mut bytes = header().encode();
             bytes[8] = version;
             let crc = crc32(&bytes[..60]);

@@ -307,12 +307,6 @@ impl Builder {
         let [last, low] = if table { [high - low, low] } else { [(n - 1) as u8, 0] };
         node.extend([kind, last, prefix_len, low]);
         node.extend(children.to_le_bytes());
-        if let Some((slot, rank)) = &frame.value {
-            if self.shape.ranks {
-                node.extend((*rank as u32).to_le_bytes());
-            }
-            node.extend_from_slice(&slot[..self.shape.slot]);
-        }
         node.extend_from_slice(prefix);
         if table {
             let mut table = [NO_CHILD; 256];
@@ -323,6 +317,13 @@ impl Builder {
         } else {
             node.extend_from_slice(&frame.edges);
             node.extend(frame.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
+        }
+        // Behind what every way needs, which then is at the same place in all nodes.
+        if let Some((slot, rank)) = &frame.value {
+            if self.shape.ranks {
+                node.extend((*rank as u32).to_le_bytes());
+            }
+            node.extend_from_slice(&slot[..self.shape.slot]);
         }
     }
 

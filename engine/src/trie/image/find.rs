@@ -53,13 +53,7 @@ fn byte_of(unit: u32) -> usize {
 fn entries_with(node: Near<'_>, place: usize, n: usize, print: u8) -> u64 {
     const PART: usize = 16;
     let part = |index| u64::from(equal16(node.chunk(place + PART * index), print)) << (PART * index);
-    let mut found = part(0);
-    if n > PART {
-        found |= part(1);
-        if n > 2 * PART {
-            found |= part(2) | part(3);
-        }
-    }
+    let found = part(0) | part(1) | part(2) | part(3);
     found & (u64::MAX >> (MAX_ENTRIES - n))
 }
 
@@ -164,19 +158,14 @@ impl<'i> Nodes<'i> {
             return Step::Damaged(Damage::new(byte_of(way.unit), OUTSIDE));
         };
         let head = node.head();
-        // Most inner nodes have no value and no prefix: where their edges are is known before they are read.
-        let mut place = INNER_HEAD;
-        let mut rest = way.key;
-        if head & !u64::from(FLAG_TABLE) & 0xFF_00FF != u64::from(KIND_INNER) {
-            let [kind, _, len, ..] = head.to_le_bytes();
-            match kind & (KIND_MASK | FLAG_LONG_PREFIX | FLAG_FRONT) {
-                KIND_INNER => {}
-                KIND_BUCKET => return self.step_bucket(way, node, head),
-                _ => return self.step_rarely(way),
-            }
-            if kind & FLAG_VALUE != 0 {
-                place += self.shape.rank_len() + self.shape.slot;
-            }
+        let [kind, _, len, ..] = head.to_le_bytes();
+        match kind & (KIND_MASK | FLAG_LONG_PREFIX | FLAG_FRONT) {
+            KIND_INNER => {}
+            KIND_BUCKET => return self.step_bucket(way, node, head),
+            _ => return self.step_rarely(way),
+        }
+        let (mut place, mut rest) = (INNER_HEAD, way.key);
+        if len > 0 {
             let Some((start, below)) = rest.split_at_checked(usize::from(len)) else { return Step::Absent };
             if !same(start, node.slice(place, len)) {
                 return Step::Absent;
@@ -186,7 +175,7 @@ impl<'i> Nodes<'i> {
         }
         let Some((&edge, below)) = rest.split_first() else {
             // No key ends at a node without a value.
-            return if head as u8 & FLAG_VALUE == 0 { Step::Absent } else { self.step_rarely(way) };
+            return if kind & FLAG_VALUE == 0 { Step::Absent } else { self.step_rarely(way) };
         };
         let child = self.child(node, head, place, edge);
         // A child lies before its parent.
@@ -245,16 +234,17 @@ impl<'i> Nodes<'i> {
             return Step::Absent;
         }
         let tails = slots + packing.len(n);
+        let (step, mask) = if wide { (2, 0xFFFF) } else { (1, 0xFF) };
         while found != 0 {
             let index = found.trailing_zeros() as usize;
             let (from, to) = if even {
                 let len = node.byte(lens);
                 (index * len, index * len + len)
-            } else if wide {
-                (if index == 0 { 0 } else { node.u16(lens + 2 * index - 2) }, node.u16(lens + 2 * index))
             } else {
-                // The byte before the first length is a fingerprint.
-                (node.byte(lens + index - 1) * usize::from(index > 0), node.byte(lens + index))
+                // What is before the first length does not count.
+                let at = lens + index * step;
+                let end = |at| node.u16(at) & mask;
+                (end(at - step) * usize::from(index > 0), end(at))
             };
             if from + tail.len() == to && same(node.slice(tails + from, tail_len), tail) {
                 let rank = if self.shape.ranks {

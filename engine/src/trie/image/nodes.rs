@@ -169,19 +169,19 @@ impl<'i> Nodes<'i> {
     fn inner(&self, at: usize, kind: u8, n: usize, prefix_len: usize) -> Result<InnerView<'i>, Damage> {
         let head = self.chunk::<INNER_HEAD>(at)?;
         let cluster = u32_of(&[head[4], head[5], head[6], head[7]]);
-        let (mut from, mut value) = (at + INNER_HEAD, None);
-        if kind & FLAG_VALUE != 0 {
-            let rank = if self.shape.ranks { u64::from(u32_of(self.chunk(from)?)) } else { 0 };
-            from += self.shape.rank_len();
-            value = Some(Hit { slot: padded(self.slice(from, self.shape.slot)?), rank });
-            from += self.shape.slot;
-        }
-        let (from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, from, prefix_len)?;
+        let (from, Prefix { bytes: prefix, far }) = self.prefix(at, kind, at + INNER_HEAD, prefix_len)?;
         let (table, low, places) = (kind & FLAG_TABLE != 0, head[3], n);
         let listed = if table { 0 } else { places };
         let edges = self.slice(from, listed)?;
         let offsets = self.slice(from + listed, 2 * places)?;
-        let len = from + listed + offsets.len() - at;
+        let (mut end, mut value) = (from + listed + offsets.len(), None);
+        if kind & FLAG_VALUE != 0 {
+            let rank = if self.shape.ranks { u64::from(u32_of(self.chunk(end)?)) } else { 0 };
+            end += self.shape.rank_len();
+            value = Some(Hit { slot: padded(self.slice(end, self.shape.slot)?), rank });
+            end += self.shape.slot;
+        }
+        let len = end - at;
         let mut view = InnerView { at, prefix, value, cluster, n, low, edges, offsets, len, far };
         if table {
             view.n = view.in_table().count();

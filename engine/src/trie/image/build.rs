@@ -1,9 +1,9 @@
 //! Builds the nodes of an image from keys that come in order, in one pass.
 //!
 //! What is held: the entries of the bucket that is growing, the inner nodes on the way to it with their finished
-//! children, and a run of inner nodes that gathers. Every lookup goes through inner nodes first; where they lie close
-//! together, fewer lines and pages of memory have to be near. A group of keys below an edge waits until it does not fit into a bucket any more; then it becomes an inner
-//! node, and it stays one, as more keys never fit better. So the nodes are those of the rule in `FORMAT.md`.
+//! children, and a run of inner nodes that gathers. A group of keys below an edge waits until it does not fit into a bucket
+//! any more; then it becomes an inner node, and it stays one, as more keys never fit better. So the nodes are those of the
+//! rule in `FORMAT.md`.
 
 use super::super::bucket::{MAX_ENTRIES, common_len, fits};
 use super::super::fingerprint::fingerprint;
@@ -14,6 +14,7 @@ use super::layout::{
 };
 use super::output::Output;
 use super::packed::pack;
+use super::run::Run;
 use crate::error::Error;
 
 /// Why building stopped.
@@ -59,14 +60,6 @@ pub(super) struct Builder {
     frames: Vec<Frame>,
     spare: Vec<Frame>,
     run: Run,
-}
-
-/// Clusters with inner nodes in them that have no place yet. What refers to them lies in other such clusters.
-#[derive(Default)]
-struct Run {
-    bytes: Vec<u8>,
-    /// Where units are that count from the start of the run.
-    relative: Vec<usize>,
 }
 
 /// Bytes of a run that is put in its place before the end.
@@ -213,14 +206,17 @@ impl Builder {
                 self.frames.push(parent);
             }
             let above = self.frames.last().map_or(0, |above| above.depth + 1);
-            let children =
-                if frame.inner { self.gather(&frame) } else { self.place(&frame.cluster, &[], out)? };
-            let children = if frame.inner && (self.frames.is_empty() || self.run.bytes.len() > MAX_RUN) {
-                self.place_run(out)? + children
+            let children = if frame.inner {
+                self.run.push(&frame.cluster, frame.depth, &frame.relative)
+            } else {
+                self.place(&frame.cluster, &[], out)?
+            };
+            let children = if frame.inner && (self.frames.is_empty() || self.run.len() > MAX_RUN) {
+                self.place_run(children, out)?
             } else {
                 children
             };
-            let relative = frame.inner && !self.run.bytes.is_empty();
+            let relative = frame.inner && !self.run.is_empty();
             let key = std::mem::take(&mut self.last);
             let (flag, prefix) = self.prefix(&key[above..frame.depth], out)?;
             let mut node = self.begin_child(&key, above);
@@ -241,25 +237,16 @@ impl Builder {
         Ok(None)
     }
 
-    /// Puts the children of an inner node at the end of the run and returns their unit in it.
-    fn gather(&mut self, frame: &Frame) -> u32 {
-        let at = self.run.bytes.len();
-        self.run.relative.extend(frame.relative.iter().map(|&unit| at + unit));
-        self.run.bytes.extend_from_slice(&frame.cluster);
-        (at as u64 / UNIT) as u32
-    }
-
-    /// Gives the run its place, and all that refers to it the right units; returns the unit where it starts.
-    fn place_run(&mut self, out: &mut Output<'_>) -> Done<u32> {
-        let start = u32::try_from((out.len() - self.base) / UNIT).map_err(|_| Stop::TooLarge)?;
+    /// Gives the run its place, and all that refers to it the right units; returns that of the cluster at `unit` of the run.
+    fn place_run(&mut self, unit: u32, out: &mut Output<'_>) -> Done<u32> {
         let mut run = std::mem::take(&mut self.run);
-        run.relative.iter().for_each(|&at| raise(&mut run.bytes, at, start));
+        run.arrange(self.next_unit(run.len(), out)?);
         for frame in &mut self.frames {
-            frame.relative.iter().for_each(|&at| raise(&mut frame.cluster, at, start));
+            frame.relative.iter().for_each(|&at| run.settle(&mut frame.cluster, at));
             frame.relative.clear();
         }
-        self.place(&run.bytes, &[], out)?;
-        Ok(start)
+        run.arranged().try_for_each(|cluster| out.push(cluster))?;
+        Ok(run.unit(unit))
     }
 
     fn reuse(&mut self, mut frame: Frame) {
@@ -391,13 +378,19 @@ impl Builder {
 
     /// Gives bytes their place in the section and returns its unit.
     fn place(&mut self, first: &[u8], second: &[u8], out: &mut Output<'_>) -> Done<u32> {
-        let offset = out.len() - self.base;
-        if offset + (first.len() + second.len()) as u64 > MAX_SECTION - 4 * UNIT {
-            return Err(Stop::TooLarge);
-        }
+        let unit = self.next_unit(first.len() + second.len(), out)?;
         out.push(first)?;
         out.push(second)?;
         out.pad_to(UNIT);
+        Ok(unit)
+    }
+
+    /// The unit where so many bytes are going to be, if they have room.
+    fn next_unit(&self, len: usize, out: &Output<'_>) -> Done<u32> {
+        let offset = out.len() - self.base;
+        if offset + len as u64 > MAX_SECTION - 4 * UNIT {
+            return Err(Stop::TooLarge);
+        }
         Ok((offset / UNIT) as u32)
     }
 
@@ -417,13 +410,6 @@ impl Builder {
 
 /// Where an inner node has the unit of its children.
 const CHILDREN_AT: usize = 4;
-
-/// Adds `start` to the unit at `at`, which does not overflow: the place was checked to be inside the section.
-fn raise(bytes: &mut [u8], at: usize, start: u32) {
-    if let Some(unit) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
-        *unit = u32::from_le_bytes(*unit).wrapping_add(start).to_le_bytes();
-    }
-}
 
 struct Prefix {
     held: [u8; MAX_SHORT_PREFIX],

@@ -12,6 +12,7 @@ mod output;
 mod packed;
 mod point;
 mod read;
+mod run;
 mod walk;
 
 pub(super) use file::{FileBuilder, Recipe};

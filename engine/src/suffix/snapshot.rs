@@ -326,11 +326,11 @@ fn merge<K: Symbol>(segments: &mut Vec<Part>) -> Result<()> {
     let size = |part: &Part| part.segment.text_len() + 2 * part.segment.texts() as usize;
     let level = |part: &Part| (size(part) / FRESH_LEN).max(1).ilog(FAN_IN);
     while let Some(last) = segments.last() {
-        let size = level(last);
-        let run = segments.iter().rev().take_while(|part| level(part) <= size).count();
+        let highest = level(last);
+        let run = segments.iter().rev().take_while(|part| level(part) <= highest).count();
         let tail = segments.len() - run;
         let len: usize = segments[tail..].iter().map(|part| part.segment.text_len()).sum();
-        if run < FAN_IN || len + segments.len() >= MAX_LEN / 2 {
+        if run < FAN_IN || segments[tail..].iter().map(size).sum::<usize>() >= MAX_LEN / 2 {
             return Ok(());
         }
         let mut all = Texts::default();
@@ -351,5 +351,30 @@ impl<K: Symbol> fmt::Debug for Snapshot<K> {
             .field("text_len", &self.text_len())
             .field("segments", &self.segments.len())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_are_copied_and_indexed_a_few_times_each() {
+        for text in [&b""[..], b"x"] {
+            let mut snapshot = Snapshot::<u8>::of(None);
+            let (mut indexed, mut newest) = (0, None);
+            for number in 1..=20 * FRESH_LEN as u32 {
+                snapshot = snapshot.with(std::iter::once(text)).unwrap();
+                assert!(snapshot.texts() == number && snapshot.fresh.ends.len() <= FRESH_LEN);
+                let last = snapshot.segments.last().map(|part| Arc::as_ptr(&part.segment));
+                if newest != last {
+                    newest = last;
+                    indexed += snapshot.segments.last().map_or(0, |part| part.segment.texts());
+                }
+            }
+            // Sizes up to 4^2 times the smallest: each text is indexed once at each of them.
+            assert!(indexed <= 3 * snapshot.texts(), "{indexed} of {}", snapshot.texts());
+            assert!(snapshot.segments.len() <= 9, "{snapshot:?}");
+        }
     }
 }

@@ -34,7 +34,7 @@ impl Groups<'_> {
         let mut known = 1;
         for _ in 0..ROUNDS {
             let before = self.open;
-            let (more, all) = self.split_by(known, most, &mut keys);
+            let Some((more, all)) = self.split_by(known, most, &mut keys) else { return };
             if self.open == 0 || more < before / 8 {
                 return;
             }
@@ -53,9 +53,10 @@ impl Groups<'_> {
     }
 
     /// Splits each group by the group of the suffix `skipped` names behind; how many more there are, and whether no
-    /// group has more than `most`.
-    fn split_by(&mut self, skipped: usize, most: usize, keys: &mut Vec<u64>) -> (usize, bool) {
+    /// group has more than `most`. `None` if it stopped because a sixteenth of all suffixes or more made few.
+    fn split_by(&mut self, skipped: usize, most: usize, keys: &mut Vec<u64>) -> Option<(usize, bool)> {
         let (mut from, mut more, mut all) = (0, 0, true);
+        let (mut seen, enough) = (0, self.order.len() / 16);
         while from < self.order.len() {
             let to = end_of(self.order, from);
             all &= to - from <= most;
@@ -72,10 +73,14 @@ impl Groups<'_> {
                 }
                 keys.sort_unstable();
                 more += self.put(from, keys) - 1;
+                seen += keys.len();
+                if seen > enough && more < seen / 8 {
+                    return None;
+                }
             }
             from = to;
         }
-        (more, all)
+        Some((more, all))
     }
 
     /// Sets the suffixes from `from` on, which were one group, to those with their keys in order; how many groups

@@ -75,6 +75,7 @@ impl Conversation {
         scratch: &Path,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
+        self.cell = cell.to_string();
         let at = self.at("check");
         match self.ask(&at, &Request::Check(what(prereg, arm, cell, scratch)), interrupt)? {
             Answer::Fit {} => Ok(()),

@@ -105,16 +105,19 @@ impl<'a> Workers<'a> {
     ///
     /// A worker that cannot be asked, or not even be greeted, is left to the run, which tells more of it.
     pub fn check(&self) -> Result<(), Failure> {
+        let cells = self.prereg.cells();
+        let Some(first) = cells.first() else { return Ok(()) };
         for (arm, registered) in self.prereg.arms.iter().enumerate() {
-            for cell in &self.prereg.cells() {
-                let Ok(mut worker) = self.greeted(cell, arm, 0, None) else { break };
-                if !worker.checks {
-                    break;
-                }
+            // A check prepares nothing, so that one process can be asked for every cell.
+            let Ok(mut worker) = self.greeted(first, arm, 0, None) else { continue };
+            if !worker.checks {
+                continue;
+            }
+            for cell in &cells {
                 let scratch = self.scratch_of(cell, &self.programs[arm]);
                 worker.check(self.prereg, registered, cell, &scratch, self.interrupt)?;
-                worker.finish(self.interrupt)?;
             }
+            worker.finish(self.interrupt)?;
         }
         Ok(())
     }

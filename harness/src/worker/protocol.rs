@@ -16,8 +16,8 @@
 //! ```
 //!
 //! * Before a run begins, a worker whose greeting has `checks` is asked `{"check":{…}}` with the fields of `prepare`, for each
-//!   arm of each cell: whether the host has what it takes. It answers `{"fit":{}}`, or an error, and then nothing is measured
-//!   and nothing recorded. It prepares nothing.
+//!   arm of each cell: whether the host has what it takes. One process of each arm is asked for all cells, one after the
+//!   other. It answers `{"fit":{}}`, or an error, and then nothing is measured and nothing recorded. It prepares nothing.
 //! * `prepare` comes once; the worker then serves one arm of one cell until `finish` or the end of its input.
 //! * `values` has every metric asked for, as a finite number in the unit that `metrics` gives for it.
 //!   Further values are ignored.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A worker in shell: answers every request, and misbehaves at the sample and in the way that its arguments say.
-# usage: worker.sh [MISBEHAVIOUR [AT-SAMPLE]]
+# usage: worker.sh [MISBEHAVIOUR [AT-SAMPLE [FILE]]]
 what=${1:-}
 at=${2:-0}
 n=0
@@ -8,12 +8,18 @@ while read -r line; do
   case $line in
     '{"hello"'*)
       case $what in
-        lack | fit) echo '{"hello":{"protocol":1,"systems":["demo"],"checks":true}}' ;;
+        lack | lack-two | fit) echo '{"hello":{"protocol":1,"systems":["demo"],"checks":true}}' ;;
         *) echo '{"hello":{"protocol":1,"systems":["demo"]}}' ;;
       esac ;;
     '{"check"'*)
+      if [ -n "${3:-}" ]; then echo "$$ $line" >> "$3"; fi
       case $what in
         lack) echo '{"error":{"message":"no list of words, install one"}}'; exit 1 ;;
+        lack-two)
+          case $line in
+            *'"terms":2'*) echo '{"error":{"message":"no second list of words"}}'; exit 1 ;;
+            *) echo '{"fit":{}}' ;;
+          esac ;;
         *) echo '{"fit":{}}' ;;
       esac ;;
     '{"prepare"'*)

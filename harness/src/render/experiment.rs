@@ -127,7 +127,7 @@ impl Experiment {
         let runs: Vec<_> = self.runs.iter().filter(|it| it.data.run.version == version).collect();
         match &runs[..] {
             [] => "not run yet",
-            all if all.iter().all(|it| it.is_invalidated()) => "set aside",
+            all if all.iter().all(|it| it.is_invalidated()) => "invalidated",
             _ => "not complete",
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn write(
     match experiment.deciding() {
         None => {
             let why = match experiment.label() {
-                "set aside" => "**Set aside.** Every run of this version was invalidated: none decides.",
+                "invalidated" => "**Invalidated.** Every run of this version was invalidated: none decides.",
                 "not complete" => "**Not complete.** No run of this version came to its end.",
                 _ => "**Not run yet.** Registered, with no run of this version.",
             };

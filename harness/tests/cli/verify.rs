@@ -218,7 +218,7 @@ fn an_invalidated_run_stays_and_the_next_one_decides() {
     let other = ["invalidate".to_owned(), second.clone(), "--reason".to_owned(), "as well".to_owned()];
     call(&other, &["-q"]);
     let all = project.read("ledgers/demo.md");
-    assert!(all.contains("**Set aside.**") && all.contains("**set aside**"), "{all}");
+    assert!(all.contains("**Invalidated.**") && all.contains("**invalidated**"), "{all}");
     call(&other, &["--undo", "-q"]);
     assert!(
         ledger.contains(&format!("~~`{first}`~~")) && ledger.contains("the host was \\| throttled"),

@@ -395,13 +395,20 @@ mod tests {
                 each.map(|(at, &byte)| if at % 5 == usize::from(round) % 5 { byte ^ round } else { byte })
                     .collect()
             };
-            for (directory, buckets) in [
-                (spoil(&directory), buckets.clone()),
-                (directory.clone(), spoil(&buckets)),
-                (Vec::new(), buckets.clone()),
-            ] {
-                let point = Point::new(&directory, &buckets, Shape { slot: 8, ranks: false });
-                assert!(keys.iter().all(|key| point.find(key).is_ok() || !key.is_empty()));
+            let shape = Shape { slot: 8, ranks: false };
+            // Any answer will do if buckets are spoiled, as long as there is one or an error.
+            let spoiled = spoil(&buckets);
+            let point = Point::new(&directory, &spoiled, shape);
+            let answered = keys.iter().filter(|key| point.find(key).is_ok()).count();
+            assert!(round > 0 || answered == keys.len());
+            // Whole buckets have the right value, wherever a directory leads.
+            for directory in [spoil(&directory), Vec::new()] {
+                let point = Point::new(&directory, &buckets, shape);
+                for (key, value) in keys.iter().zip(0_u64..) {
+                    if let Ok(Found::Hit(hit)) = point.find(key) {
+                        assert_eq!(hit.slot, value.to_le_bytes());
+                    }
+                }
             }
         }
     }
